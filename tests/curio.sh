@@ -4,23 +4,25 @@
 #
 # With `checkout=FOLDER`, the root of a checkout of Curio, also its engine on the drop-in: its crates `extern/cuzk`, bellperson
 # and bellpepper-core are copied, with the lines that docs/filecoin.md changes. They build, the engine proves a sector of 2 KiB
-# (tests/curio/src), and filecoin-proofs verifies. The same again with the patch of the drop-in's folder `engine`, by which the
-# engine proves from packed witnesses.
+# (tests/curio/src), its seal among the proofs, and filecoin-proofs verifies. The same again with the patch of the drop-in's folder
+# `engine`, by which the engine proves from packed witnesses.
 #
-# usage: tests/curio.sh [cpu] [opencl] [cuda] [checkout=FOLDER] [seal] [into=FOLDER | from=FOLDER]      (default: cpu opencl)
+# usage: tests/curio.sh [cpu] [opencl] [cuda] [own-kernels] [checkout=FOLDER] [into=FOLDER | from=FOLDER]
+#        (default: cpu opencl)
 #
-# `seal` proves a seal too. Its parameters take half an hour of two cores, once. `into` builds the programs and their parameters
-# into a folder. `from` runs them, on a machine without tool chains.
+# `own-kernels` also builds the engine on the kernels of Curio itself, with nvcc, and runs it after the others on an NVIDIA card.
+# Parameters, 1.2 GB, are made once, in target/filecoin-parameters: three minutes of two cores. `into` builds the programs into a
+# folder. `from` runs them, on a machine without tool chains, and makes the parameters there.
 source "$(dirname "$0")/published.sh"
 
 drop_in="$root/adapters/supraseal-c2-curio"
-checkout='' seal='' into='' from='' backends=()
+checkout='' own_kernels='' into='' from='' backends=()
 for argument in "$@"; do
     case "$argument" in
         checkout=*) checkout=$(cd "${argument#checkout=}" && pwd) ;;
         into=*) into=$(mkdir -p "${argument#into=}" && cd "${argument#into=}" && pwd) ;;
         from=*) from=$(cd "${argument#from=}" && pwd) ;;
-        seal) seal=seal ;;
+        own-kernels) own_kernels=1 ;;
         *) backends+=("$argument") ;;
     esac
 done
@@ -59,7 +61,7 @@ own_tests() {
 }
 
 # The crates of Curio's engine, with the lines that docs/filecoin.md changes, and a program that calls them.
-prepare_engine() { # folder, patch or nothing
+prepare_engine() { # folder, patch or nothing, folder of another supraseal-c2 than the drop-in
     local all="$root/target/curio-engine" copy name
     copy="$all/$1"
     rm -rf "$copy"
@@ -69,11 +71,11 @@ prepare_engine() { # folder, patch or nothing
     [ -z "${2:-}" ] || GIT_CEILING_DIRECTORIES="$all" git -C "$copy" apply "$2"
     cp "$drop_in/engine/packed_witness.rs" "$copy/cuzk/cuzk-core/src/"
     cd "$copy"
-    sed -i "s|^supraseal-c2 = { path = .*|supraseal-c2 = { path = \"$drop_in\" }|; s|^    \"cuzk-pce\",\$|    \"cuzk-pce\",\n    \"probe\",|" cuzk/Cargo.toml
+    sed -i "s|^supraseal-c2 = { path = .*|supraseal-c2 = { path = \"${3:-$drop_in}\" }|; s|^    \"cuzk-pce\",\$|    \"cuzk-pce\",\n    \"probe\",|" cuzk/Cargo.toml
     perl -0pi -e 's/(File::create\(tmp_path\(PRIORITY_LOCK_NAME, None\)\)\s*\.unwrap\(\))\s*\.try_lock_shared\(\)/FileExt::try_lock_shared(&$1)/' bellperson/src/gpu/locks.rs
     mkdir -p cuzk/probe/src
     cp "$root/tests/curio/Cargo.toml" cuzk/probe/
-    cp "$root"/tests/curio/src/*.rs "$root"/tests/filecoin/src/{parameters,post,sector,timed}.rs cuzk/probe/src/
+    cp "$root"/tests/curio/src/*.rs "$root"/tests/filecoin/src/{keygen,parameters,post,sector,timed}.rs cuzk/probe/src/
     # Stock crates of neptune's link the driver's library, which proofwarp loads at run time.
     mkdir -p "$all/stub"
     [ -e "$all/stub/libcuda.so" ] || cc -shared -x c /dev/null -o "$all/stub/libcuda.so"
@@ -101,24 +103,58 @@ build_engine() { # folder
     cp "$CARGO_TARGET_DIR/debug/probe" "$1/probe-packed"
 }
 
+# Makes a library with the names of the driver's functions, to link programs that call them.
+make_driver_stub() { # cuda.h, folder
+    mkdir -p "$2"
+    grep -oE '\bcu[A-Z]\w*' "$1" | sort -u | sed 's/.*/void &(void) {}/' |
+        cc -shared -w -Wl,-soname,libcuda.so.1 -x c - -o "$2/libcuda.so"
+}
+
+# Builds the program `probe` on Curio's own supraseal-c2, into the folder. The runtime is linked statically; blst asks the processor
+# that runs, not the one that builds. Where cargo wants debug information, the crate cc makes nvcc compile kernels without
+# optimization, and those of supraseal-c2 then never end.
+build_on_own_kernels() ( # folder
+    stub="$root/target/curio-engine/driver-stub"
+    cd "$root"
+    source tests/needs.sh
+    need_cuda_kit
+    cd "$OLDPWD"
+    prepare_engine own "" "$checkout/extern/supraseal-c2"
+    for package in supraseal-c2 sppark; do
+        printf '\n[profile.dev.package.%s]\ndebug = false\nopt-level = 3\n' $package >>Cargo.toml
+    done
+    make_driver_stub "$(dirname "$libraries")/include/cuda.h" "$stub"
+    export NVCC="${NVCC:-$(command -v nvcc)}" CARGO_TARGET_DIR="$root/target/curio-engine/target-own"
+    export RUSTFLAGS="${RUSTFLAGS:-} -L native=$stub -L native=$CUDA_LIB_DIR"
+    export NVCC_APPEND_FLAGS="-L$libraries -isystem $(dirname "$libraries")/include/cccl -gencode=arch=compute_$CUDA_ARCH,code=sm_$CUDA_ARCH"
+    cargo build --quiet -p probe --features probe/portable
+    cp "$CARGO_TARGET_DIR/debug/probe" "$1/probe-own"
+)
+
+# Proves on Curio's own kernels, which report nothing.
+run_on_own_kernels() { # folder of programs
+    timeout 120 "$1/probe-own"
+    echo "curio.sh: cuzk's probe-own on its own kernels"
+}
+
 engine() {
     local backend program report parameters="${from:-$root/target/filecoin-parameters}" programs="${from:-${into:-$temp}}"
     mkdir -p "$parameters"
     export FIL_PROOFS_PARAMETER_CACHE="$parameters/" FIL_PROOFS_PARENT_CACHE="$parameters/parents/"
     [ -n "$from" ] || build_engine "$programs"
-    if [ -n "$into" ]; then
-        with_backend cpu "$into/probe-packed" $seal
-        cp -r "$parameters/." "$into/"
-        return 0
-    fi
+    [ -n "$from" ] || [ -z "$own_kernels" ] || build_on_own_kernels "$programs"
+    [ -z "$into" ] || return 0
+    # On the host, in a process whose devices are not counted.
+    with_backend cpu "$programs/probe" parameters
     for backend in "${backends[@]}"; do
         for program in probe probe-packed; do
             report="$temp/$program-$backend"
-            with_backend "$backend" env PROOFWARP_REPORT="$report" "$programs/$program" $seal
+            with_backend "$backend" env PROOFWARP_REPORT="$report" "$programs/$program"
             if grep -v " on $backend (" "$report"; then fail "another backend than $backend ran"; fi
             echo "curio.sh: cuzk's $program on $backend: $(grep -c "^groth16 .* on $backend (.*): [0-9]" "$report") batches"
         done
     done
+    [ -z "$own_kernels" ] || run_on_own_kernels "$programs"
 }
 
 own_tests

@@ -1,20 +1,19 @@
 #!/usr/bin/env bash
-# A sector of 2 KiB through the published filecoin-proofs on the drop-ins (tests/filecoin): its trees and its PoSts, by
+# A sector of 2 KiB through the published filecoin-proofs on the drop-ins (tests/filecoin): its trees, its seal and its PoSts, by
 # bellperson and neptune on those for ec-gpu-gen 0.7 and 0.6, and whole proofs on that for supraseal-c2. filecoin-proofs
 # verifies, and the replica is the same everywhere.
 #
-# usage: tests/filecoin.sh [cpu] [opencl] [cuda] [seal] [into=FOLDER | from=FOLDER]      (default: cpu opencl)
+# usage: tests/filecoin.sh [cpu] [opencl] [cuda] [into=FOLDER | from=FOLDER]      (default: cpu opencl)
 #
-# `seal` seals and unseals too. Parameters are made once, in target/filecoin-parameters; the seal's take half an hour of two
-# cores. `into` builds the programs and their parameters into a folder. `from` runs them, on a machine without tool chains.
+# Parameters, 1.2 GB, are made once, in target/filecoin-parameters: three minutes of two cores. `into` builds the programs into a
+# folder. `from` runs them, on a machine without tool chains, and makes the parameters there.
 source "$(dirname "$0")/published.sh"
 
-parameters=(winning-parameters window-parameters) steps=(winning window) backends=() into='' from=''
+parameters=(winning-parameters window-parameters seal-parameters) steps=(winning window seal) backends=() into='' from=''
 for argument in "$@"; do
     case "$argument" in
         into=*) into=$(mkdir -p "${argument#into=}" && cd "${argument#into=}" && pwd) ;;
         from=*) from=$(cd "${argument#from=}" && pwd) ;;
-        seal) parameters+=(seal-parameters) steps+=(seal) ;;
         *) backends+=("$argument") ;;
     esac
 done
@@ -75,9 +74,7 @@ cd "$root/tests/filecoin"
 by_kernels
 whole_proofs "$([[ $built = *cuda* ]] && echo supraseal,supraseal-cuda || echo supraseal)"
 if [ -n "$into" ]; then
-    PROOFWARP_BACKEND=cpu "$program" "${parameters[@]}"
-    cp -r "$folder/." "$into/"
-    echo "filecoin.sh: programs and parameters in $into"
+    echo "filecoin.sh: programs in $into"
 else
     echo "filecoin-proofs: ${steps[*]} on ${backends[*]}"
 fi

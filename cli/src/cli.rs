@@ -136,6 +136,9 @@ pub struct Doctor {
     /// Looks only: leaves the self-test out
     #[arg(long)]
     pub no_self_test: bool,
+    /// Also proves on the backends that are not in use, whose kernels may take a minute to compile at first
+    #[arg(long, conflicts_with = "no_self_test")]
+    pub all_backends: bool,
     /// Binary logarithm of the self-test's sizes [default: 16 to 20 on GPUs, 12 on processors]
     #[arg(long, value_name = "LOG", value_parser = clap::value_parser!(u32).range(4..=24))]
     pub log: Option<u32>,

@@ -148,8 +148,8 @@ impl Engine {
 
     /// The sum of the first points and scalars on the device, written to `sum` in Jacobian coordinates.
     pub fn device(&self, sum: &mut [u8], points: &Memory, scalars: &Memory, count: usize) -> Result<(), Failure> {
-        let points = points.is_valid(count * sum.len() / 3 * 2)?;
-        let scalars = scalars.is_valid(count * 32)?;
+        let points = points.holds(count * sum.len() / 3 * 2)?;
+        let scalars = scalars.holds(count * 32)?;
         // SAFETY: the device's memory holds `count` points and scalars, as just checked; a point of three
         // coordinates, of which affine points have two, is written.
         check(unsafe { (self.curve.device)(self.object, sum.as_mut_ptr().cast(), points, scalars, count) })
@@ -181,7 +181,7 @@ impl Curve {
 
     /// Transforms elements on the device, natural order in and out.
     pub fn ntt_device(&self, values: &Memory, log_n: u32) -> Result<(), Failure> {
-        let values = values.is_valid(32 << log_n)?;
+        let values = values.holds(32 << log_n)?;
         // SAFETY: the memory holds 2^log_n elements.
         check(unsafe { (self.ntt_device)(values, log_n) })
     }

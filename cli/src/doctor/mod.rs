@@ -58,7 +58,7 @@ fn diagnose(options: &Doctor, project: Option<Project>) -> Diagnosis {
     let facts = Facts::look(&accelerator);
     let mut findings = diagnose::diagnose(&facts);
     let self_test = match (&accelerator, options.no_self_test) {
-        (Ok(accelerator), false) => selftest::run(accelerator, options.log),
+        (Ok(accelerator), false) => selftest::run(accelerator, options.log, options.all_backends),
         _ => Vec::new(),
     };
     findings.extend(diagnose::self_test(&self_test));

@@ -68,15 +68,17 @@ fn accelerators(backend: BackendKind) -> Vec<(String, Result<Accelerator, String
     found
 }
 
-/// Finds sppark, with inputs on the device and on the host, and the stock crate.
+/// Finds sppark and open-icicle, with inputs on the device and on the host, and the stock crate.
 pub fn peers() -> Vec<Contestant> {
-    let (sppark, stock) = (peers::sppark(), peers::stock());
+    let (sppark, icicle, stock) = (peers::sppark(), peers::icicle(), peers::stock());
     let on_cpu = stock.as_ref().is_ok_and(|peer| peer.borrow().name == "cpu");
     let contestant =
         |name, place, found: &Found| Contestant::new(name, place, found.clone().map_or_else(How::Absent, How::Peer));
     vec![
         contestant("sppark", RESIDENT, &sppark),
         contestant("sppark", HOST, &sppark),
+        contestant("icicle", RESIDENT, &icicle),
+        contestant("icicle", HOST, &icicle),
         contestant(if on_cpu { "stock on the CPU" } else { "stock" }, HOST, &stock),
     ]
 }

@@ -1,5 +1,5 @@
-//! The peers, each in a process of its own: the workspace's patch replaces the stock crate, and sppark needs
-//! nvcc to build.
+//! The peers, each in a process of its own: the workspace's patch replaces the stock crate, sppark needs nvcc to
+//! build, and open-icicle's libraries need cmake too.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
@@ -38,6 +38,14 @@ pub fn stock() -> Found {
 /// There is none; the text is the reason.
 pub fn sppark() -> Found {
     find("sppark", "PROOFWARP_SPPARK_KERNELS", build_sppark)
+}
+
+/// Finds open-icicle.
+///
+/// # Errors
+/// There is none; the text is the reason.
+pub fn icicle() -> Found {
+    find("icicle", "PROOFWARP_ICICLE_KERNELS", build_icicle)
 }
 
 /// Starts the program that `variable` names, or builds it where `PROOFWARP_PEERS` lists it.
@@ -130,4 +138,11 @@ fn build_sppark() -> Result<PathBuf, Failure> {
     }
     run("sppark", cargo)?;
     Ok(folder.join("sppark-kernels"))
+}
+
+/// Builds the program that links open-icicle's libraries, which `ICICLE_LIB_DIR` names the folder of.
+fn build_icicle() -> Result<PathBuf, Failure> {
+    let (cargo, folder) = cargo("icicle");
+    run("icicle", cargo)?;
+    Ok(folder.join("icicle-kernels"))
 }

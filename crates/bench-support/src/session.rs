@@ -7,8 +7,8 @@
 //! | `PROOFWARP_BENCH_SECONDS=2` | about how long one number may take |
 //! | `PROOFWARP_BENCH_LIMIT=20` | calls that would take more seconds, by the size before, are left out |
 //! | `PROOFWARP_BENCH_OUT=DIR` | where numbers and plots go; `target/bench` without it |
-//! | `PROOFWARP_PEERS=stock,sppark` | peers whose programs are built; only stock without it |
-//! | `PROOFWARP_STOCK_KERNELS`, `PROOFWARP_SPPARK_KERNELS` | programs built before, by their paths |
+//! | `PROOFWARP_PEERS=stock,sppark,icicle` | peers whose programs are built; only stock without it |
+//! | `PROOFWARP_STOCK_KERNELS`, `PROOFWARP_SPPARK_KERNELS`, `PROOFWARP_ICICLE_KERNELS` | programs built before, by their paths |
 //!
 //! Those of the proofs' benches are in `groth16.rs` and in `--help` of `benches/halo2.rs`.
 //!

@@ -11,7 +11,7 @@ use crate::{output, program};
 /// Begins the names of variables that benches alone have.
 const OWN: &str = "PROOFWARP_BENCH_";
 /// Peers whose programs can be built.
-const PEERS: [&str; 2] = ["stock", "sppark"];
+const PEERS: [&str; 3] = ["stock", "sppark", "icicle"];
 /// Binary logarithms of sizes that indices in kernels have room for.
 const LOGARITHMS: RangeInclusive<u32> = 0..=32;
 
@@ -106,7 +106,7 @@ mod tests {
             ("PROOFWARP_BENCH_LIMIT", "soon", "expected seconds, got soon"),
             ("PROOFWARP_BENCH_OUT", "/dev/null/folder", "/dev/null/folder: "),
             ("PROOFWARP_BENCH_SECOND", "1", "no bench has this variable"),
-            ("PROOFWARP_PEERS", "stock,spark", "expected some of stock, sppark, got spark"),
+            ("PROOFWARP_PEERS", "stock,spark", "expected some of stock, sppark, icicle, got spark"),
             ("PROOFWARP_STOCK_KERNELS", "/no/program", "/no/program: expected a program"),
             ("PROOFWARP_SUPRASEAL_GROTH16", "cargo,/no/program", "/no/program: expected a program"),
         ] {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::kernel_and_tiles::{LIMIT, Statistics};
+use super::kernel_and_tiles::{LIMIT, Statistics, Tiles};
 use super::words::Words;
 use crate::field::{NttField, as_bytes};
 use crate::kernels::csr::{CSR_MINUS_ONE, CSR_PLUS_ONE};
@@ -28,6 +28,8 @@ pub struct Csr<F> {
     dictionary: Vec<F>,
     /// Statistics of the rows, and the number of non-zeros that are 1 or −1, once they are asked for.
     statistics: OnceLock<(Statistics, usize)>,
+    /// Tiles of the balanced kernel, once they are asked for: one core finds them in all row pointers.
+    tiles: OnceLock<Tiles>,
 }
 
 impl<F: NttField> Csr<F> {
@@ -79,8 +81,7 @@ impl<F: NttField> Csr<F> {
             return Err(Error::invalid("csr", "dictionary", "one that starts with 1 and -1", "another"));
         }
         check_below(dictionary.len(), &coefficient_indices, "coefficient")?;
-        let statistics = OnceLock::new();
-        Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary, statistics })
+        Ok(Self::from_valid_words(columns, [row_pointers, column_indices, coefficient_indices], dictionary))
     }
 
     /// Creates a matrix whose dictionary holds 1, −1 and then all `coefficients` in order, even equal ones. It looks up
@@ -158,9 +159,14 @@ impl<F: NttField> Csr<F> {
 impl<F> Csr<F> {
     /// Creates a matrix from valid row pointers, column indices and coefficient indices, `words`.
     fn from_vecs(columns: usize, words: [Vec<u32>; 3], dictionary: Vec<F>) -> Self {
-        let [row_pointers, column_indices, coefficient_indices] = words.map(Words::from);
-        let statistics = OnceLock::new();
-        Self { columns, row_pointers, column_indices, coefficient_indices, dictionary, statistics }
+        Self::from_valid_words(columns, words.map(Words::from), dictionary)
+    }
+
+    /// Creates a matrix from valid row pointers, column indices and coefficient indices, `words`.
+    fn from_valid_words(columns: usize, words: [Words; 3], dictionary: Vec<F>) -> Self {
+        let [row_pointers, column_indices, coefficient_indices] = words;
+        let (statistics, tiles) = (OnceLock::new(), OnceLock::new());
+        Self { columns, row_pointers, column_indices, coefficient_indices, dictionary, statistics, tiles }
     }
 
     /// Checks that the matrix is still the one that was read, if it lies in a mapped file.
@@ -180,6 +186,11 @@ impl<F> Csr<F> {
             let found = (Statistics::from_row_pointers(&self.row_pointers), signs);
             self.statistics.get_or_init(|| found)
         })
+    }
+
+    /// Returns the tiles of the balanced kernel.
+    pub(super) fn tiles(&self) -> &Tiles {
+        self.tiles.get_or_init(|| Tiles::new(&self.row_pointers))
     }
 
     /// Returns the number of rows.

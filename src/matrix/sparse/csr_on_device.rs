@@ -101,7 +101,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let entries = to.upload_entries(csr, format)?;
         let indices = to.upload_indices(csr, format)?;
         let balanced = explanation.kernel == Kernel::Balanced;
-        let tiles = balanced.then(|| DeviceTiles::new(&mut to, &Tiles::new(csr.row_pointers()))).transpose()?;
+        let tiles = balanced.then(|| DeviceTiles::new(&mut to, csr.tiles())).transpose()?;
         ctx.synchronize(&mut to.stream)?;
         csr.check_unchanged()?;
         Ok(Self {

@@ -1,7 +1,8 @@
 //! Proves by Curio's engine on the drop-in: WinningPoSts of a sector of 2 KiB, proofs that are started and finished, and a, b,
-//! c in the engine's page-locked memory. With the argument `seal` also the sector's seal, whose parameters take minutes.
-//! filecoin-proofs and bellperson verify.
+//! c in the engine's page-locked memory, and the sector's seal. filecoin-proofs and bellperson verify. With the argument
+//! `parameters` it makes these alone.
 
+mod keygen;
 #[cfg(feature = "packed")]
 mod packed;
 mod parameters;
@@ -34,8 +35,12 @@ const ROUNDS: usize = 2;
 
 fn main() -> Result<()> {
     ensure!(prover::make_prover_id(MINER) == PROVER, "the engine names the prover otherwise");
-    split::prove()?;
     parameters::make_winning()?;
+    parameters::make_seal()?;
+    if std::env::args().any(|argument| argument == "parameters") {
+        return Ok(());
+    }
+    split::prove()?;
     let sector = Sector::pre_commit()?;
     let vanilla = vanilla_winning(&sector)?;
     for _ in 0..ROUNDS {
@@ -44,19 +49,25 @@ fn main() -> Result<()> {
         ensure!(timed("verify", || post::verify_winning(&sector, &proof))?, "the WinningPoSt does not verify");
     }
     #[cfg(feature = "packed")]
-    packed::prove(&sector, &vanilla).and_then(|()| packed::measure_seal(&sector))?;
-    if std::env::args().any(|argument| argument == "seal") {
-        parameters::make_seal()?;
-        let first = phase_1(&sector)?;
-        let seal = || prover::prove_porep_c2(&first, number().into(), MINER, "probe");
-        let (proof, _) = timed("C2 by cuzk", seal)?;
-        let verify = |proof: &[u8]| prover::verify_porep_proof(&first, proof, number().into(), MINER, "probe");
-        ensure!(timed("verify_seal", || verify(&proof))?, "the proof of the seal does not verify");
-        let mut wrong = proof.clone();
-        wrong.rotate_left(48);
-        ensure!(!matches!(verify(&wrong), Ok(true)), "a wrong proof of the seal verifies");
-    }
+    packed::prove_winning(&sector, &vanilla)?;
+    prove_seal(&sector)?;
+    #[cfg(feature = "packed")]
+    packed::prove_seal(&sector)?;
     println!("all verified");
+    Ok(())
+}
+
+fn prove_seal(sector: &Sector) -> Result<()> {
+    let first = phase_1(sector)?;
+    let seal = || prover::prove_porep_c2(&first, number().into(), MINER, "probe");
+    let mut proof = Vec::new();
+    for _ in 0..ROUNDS {
+        (proof, _) = timed("C2 by cuzk", seal)?;
+    }
+    let verify = |proof: &[u8]| prover::verify_porep_proof(&first, proof, number().into(), MINER, "probe");
+    ensure!(timed("verify_seal", || verify(&proof))?, "the proof of the seal does not verify");
+    proof.rotate_left(48);
+    ensure!(!matches!(verify(&proof), Ok(true)), "a wrong proof of the seal verifies");
     Ok(())
 }
 
@@ -66,9 +77,7 @@ fn phase_1(sector: &Sector) -> Result<Vec<u8>> {
     let (comm_r, comm_d) = (committed.comm_r, committed.comm_d);
     let pre_commit = SealPreCommitPhase2Output { registered_proof, comm_r, comm_d };
     let (cache, replica, pieces) = (sector.cache(), sector.replica(), sector.pieces());
-    let first = timed("C1", || {
-        seal_commit_phase1(cache, replica, PROVER, number(), TICKET, SEED, pre_commit, pieces)
-    })?;
+    let first = timed("C1", || seal_commit_phase1(cache, replica, PROVER, number(), TICKET, SEED, pre_commit, pieces))?;
     let output = STANDARD.encode(serde_json::to_vec(&first)?);
     let fields = serde_json::json!({
         "SectorNum": u64::from(number()), "Phase1Out": output, "SectorSize": SECTOR_SIZE_2_KIB,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use bellperson::Circuit;
 use bellperson::groth16::{ProvingAssignment, SuprasealParameters};
 use blstrs::{Bls12, Scalar};
 use cuzk_core::memory::{GIB, MemoryBudget};
@@ -16,7 +17,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use storage_proofs_core::compound_proof::CompoundProof;
 use storage_proofs_core::parameter_cache::{CacheableParameters, parameter_cache_params_path};
-use storage_proofs_porep::stacked::{self, StackedCompound, StackedDrg};
+use storage_proofs_porep::stacked::{self, StackedCircuit, StackedCompound, StackedDrg};
 use storage_proofs_post::fallback::{self, FallbackPoSt, FallbackPoStCircuit, FallbackPoStCompound};
 
 use crate::post::{RANDOMNESS, verify_winning, winning_config};
@@ -24,39 +25,23 @@ use crate::sector::{PROVER, Sector, seal_config};
 use crate::timed::timed;
 
 type Post = FallbackPoStCompound<Tree>;
+type PostCircuit = FallbackPoStCircuit<Tree>;
 type Seal = StackedCompound<Tree, DefaultPieceHasher>;
-type Circuit = FallbackPoStCircuit<Tree>;
+type SealCircuit = StackedCircuit<Tree, DefaultPieceHasher>;
 
-/// Names the matrices in the engine's cache.
-const ID: CircuitId = CircuitId::WinningPost32G;
 /// Bytes of memory that the cache may take, 1 GiB.
 const BUDGET: u64 = GIB;
 
-/// Proves WinningPoSts of `sector` from its inclusion proofs `vanilla`, with matrices from memory and from their file.
-pub fn prove(sector: &Sector, vanilla: &[u8]) -> Result<()> {
+/// Proves WinningPoSts of `sector` from its inclusion proofs `vanilla`.
+pub fn prove_winning(sector: &Sector, vanilla: &[u8]) -> Result<()> {
     let public = winning_post_public_params::<Tree>(&winning_config())?;
-    let path = parameter_cache_params_path(&<Post as CacheableParameters<Circuit, _>>::cache_identifier(&public));
-    let parameters = SuprasealParameters::<Bls12>::new(path)?;
-    let folder = tempfile::tempdir()?;
-    let cache = || PceCache::new(Arc::new(MemoryBudget::new(BUDGET)), folder.path().into());
-    let (first, later) = (cache(), cache());
-    ensure!(first.get(&ID).is_none(), "matrices of no circuit");
-    timed("matrices", || extract_and_cache_pce(circuit(vanilla)?, &ID, &first))?;
-    // The second cache is that of a later process, which maps the file.
-    for cache in [&first, &later] {
-        let matrices = cache.get(&ID).context("no matrices")?;
-        let synthesized = timed("packed witness", || synthesize(vanilla, &matrices))?;
-        let proof = timed("WinningPoSt from its witness", || {
-            Ok(gpu_prove(synthesized, &parameters, std::ptr::null_mut(), -1)?.proof_bytes)
-        })?;
-        ensure!(timed("verify", || verify_winning(sector, &proof))?, "the WinningPoSt does not verify");
-    }
-    Ok(())
+    let id = <Post as CacheableParameters<PostCircuit, _>>::cache_identifier(&public);
+    let verify = |proof: &[u8]| verify_winning(sector, proof);
+    prove(CircuitId::WinningPost32G, &id, || winning_circuit(vanilla), verify)
 }
 
-/// Synthesizes a packed witness of the seal of `sector`, and prints the host memory that it takes. Its parameters would
-/// take half an hour.
-pub fn measure_seal(sector: &Sector) -> Result<()> {
+/// Proves the seal of `sector`, which has one partition.
+pub fn prove_seal(sector: &Sector) -> Result<()> {
     let first = sector.phase_1()?;
     let inputs = stacked::PublicInputs {
         replica_id: first.replica_id,
@@ -68,7 +53,9 @@ pub fn measure_seal(sector: &Sector) -> Result<()> {
         seed: Some(first.seed),
     };
     let public = public_params::<Tree>(&seal_config())?;
-    let vanilla = first.vanilla_proofs.first().context("no partition")?;
+    ensure!(first.vanilla_proofs.len() == 1, "{} partitions, expected one", first.vanilla_proofs.len());
+    let (vanilla, id) =
+        (&first.vanilla_proofs[0], <Seal as CacheableParameters<SealCircuit, _>>::cache_identifier(&public));
     let circuit = || {
         <Seal as CompoundProof<StackedDrg<'_, Tree, DefaultPieceHasher>, _>>::circuit(
             &inputs,
@@ -78,22 +65,43 @@ pub fn measure_seal(sector: &Sector) -> Result<()> {
             Some(0),
         )
     };
-    let folder = tempfile::tempdir()?;
-    let cache = PceCache::new(Arc::new(MemoryBudget::new(BUDGET)), folder.path().into());
-    timed("matrices of the seal", || extract_and_cache_pce(circuit()?, &CircuitId::Porep32G, &cache))?;
-    let matrices = cache.get(&CircuitId::Porep32G).context("no matrices")?;
-    let (_, provers, ..) = timed("packed witness", || Ok(synthesize_packed(vec![circuit()?], &matrices)?))?;
-    print_memory(&provers[0], &matrices)
+    prove(CircuitId::Porep32G, &id, circuit, |proof| sector.verify_seal(proof))
 }
 
-/// Synthesizes a packed witness, and prints the host memory that it and the vectors that it replaces take.
-fn synthesize(vanilla: &[u8], matrices: &Matrices) -> Result<SynthesizedProof> {
-    let (_, provers, input_assignments, aux_assignments) = synthesize_packed(vec![circuit(vanilla)?], matrices)?;
+/// Proves the circuit that `circuit` makes, with the parameters named `parameters`, and verifies: with matrices from memory, then
+/// with those of their file. `id` names the matrices in the engine's cache.
+fn prove<C: Circuit<Scalar> + Send>(
+    id: CircuitId,
+    parameters: &str,
+    circuit: impl Fn() -> Result<C>,
+    verify: impl Fn(&[u8]) -> Result<bool>,
+) -> Result<()> {
+    let parameters = SuprasealParameters::<Bls12>::new(parameter_cache_params_path(parameters))?;
+    let folder = tempfile::tempdir()?;
+    let cache = || PceCache::new(Arc::new(MemoryBudget::new(BUDGET)), folder.path().into());
+    let (first, later) = (cache(), cache());
+    ensure!(first.get(&id).is_none(), "matrices of no circuit");
+    timed("matrices", || extract_and_cache_pce(circuit()?, &id, &first))?;
+    // The second cache is that of a later process, which maps the file.
+    for cache in [&first, &later] {
+        let matrices = cache.get(&id).context("no matrices")?;
+        let synthesized = timed("packed witness", || synthesize(&id, circuit()?, &matrices))?;
+        let proof = timed("proof from its witness", || {
+            Ok(gpu_prove(synthesized, &parameters, std::ptr::null_mut(), -1)?.proof_bytes)
+        })?;
+        ensure!(timed("verify", || verify(&proof))?, "the proof does not verify");
+    }
+    Ok(())
+}
+
+/// Synthesizes the packed witness of `circuit`, and prints the host memory that it and the vectors that it replaces take.
+fn synthesize(id: &CircuitId, circuit: impl Circuit<Scalar> + Send, matrices: &Matrices) -> Result<SynthesizedProof> {
+    let (_, provers, input_assignments, aux_assignments) = synthesize_packed(vec![circuit], matrices)?;
     print_memory(&provers[0], matrices)?;
     let mut rng = ChaCha20Rng::seed_from_u64(11);
     let [r_s, s_s] = [(); 2].map(|()| vec![Scalar::random(&mut rng)]);
     Ok(SynthesizedProof {
-        circuit_id: ID,
+        circuit_id: id.clone(),
         provers,
         input_assignments,
         aux_assignments,
@@ -118,7 +126,7 @@ fn print_memory(prover: &ProvingAssignment<Scalar>, matrices: &Matrices) -> Resu
 }
 
 /// Returns the circuit of a WinningPoSt. Each of its sectors has one inclusion proof of `vanilla`.
-fn circuit(vanilla: &[u8]) -> Result<Circuit> {
+fn winning_circuit(vanilla: &[u8]) -> Result<PostCircuit> {
     let proof: FallbackPoStSectorProof<Tree> = bincode::deserialize(vanilla)?;
     let public = winning_post_public_params::<Tree>(&winning_config())?;
     let inputs = fallback::PublicInputs {

@@ -2,6 +2,7 @@
 //!
 //! Parameters are made from a fixed seed, so they are not secure. `FIL_PROOFS_PARAMETER_CACHE` is their folder.
 
+mod keygen;
 mod parameters;
 mod post;
 mod sector;

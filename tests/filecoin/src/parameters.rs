@@ -1,10 +1,11 @@
 //! Makes parameters, as `paramcache` of rust-fil-proofs does, which is in no published package.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::io::BufWriter;
 
-use anyhow::Result;
-use bellperson::groth16::VerifyingKey;
-use blstrs::Bls12;
+use anyhow::{Context, Result};
+use bellperson::Circuit;
+use blstrs::Scalar;
 use filecoin_proofs::parameters::{public_params, window_post_public_params, winning_post_public_params};
 use filecoin_proofs::{DefaultPieceHasher, SectorShape2KiB as Tree};
 use rand::SeedableRng;
@@ -17,6 +18,7 @@ use storage_proofs_core::proof::ProofScheme;
 use storage_proofs_porep::stacked::{StackedCircuit, StackedCompound, StackedDrg};
 use storage_proofs_post::fallback::{FallbackPoSt, FallbackPoStCircuit, FallbackPoStCompound};
 
+use crate::keygen;
 use crate::post::{window_config, winning_config};
 use crate::sector::seal_config;
 use crate::timed::timed;
@@ -26,18 +28,14 @@ type Post = FallbackPoStCompound<Tree>;
 type PostScheme = FallbackPoSt<'static, Tree>;
 type PostPublic = <PostScheme as ProofScheme<'static>>::PublicParams;
 
-fn rng() -> ChaCha20Rng {
-    ChaCha20Rng::seed_from_u64(1)
-}
-
 /// Makes the parameters of PoRep.
 pub fn make_seal() -> Result<()> {
     timed("parameters of PoRep", || {
         let public = public_params::<Tree>(&seal_config())?;
         type Scheme = StackedDrg<'static, Tree, DefaultPieceHasher>;
-        <Seal as CompoundProof<Scheme, _>>::groth_params(Some(&mut rng()), &public)?;
-        type Circuit = StackedCircuit<Tree, DefaultPieceHasher>;
-        write_verifying_key(&<Seal as CacheableParameters<Circuit, _>>::cache_identifier(&public))
+        type Sealed = StackedCircuit<Tree, DefaultPieceHasher>;
+        let circuit = <Seal as CompoundProof<Scheme, Sealed>>::blank_circuit(&public);
+        make(&<Seal as CacheableParameters<Sealed, _>>::cache_identifier(&public), circuit)
     })
 }
 
@@ -52,17 +50,23 @@ pub fn make_window() -> Result<()> {
 }
 
 fn make_post(public: &PostPublic) -> Result<()> {
-    type Circuit = FallbackPoStCircuit<Tree>;
-    <Post as CompoundProof<PostScheme, Circuit>>::groth_params(Some(&mut rng()), public)?;
-    write_verifying_key(&<Post as CacheableParameters<Circuit, _>>::cache_identifier(public))
+    type Proved = FallbackPoStCircuit<Tree>;
+    let circuit = <Post as CompoundProof<PostScheme, Proved>>::blank_circuit(public);
+    make(&<Post as CacheableParameters<Proved, _>>::cache_identifier(public), circuit)
 }
 
-/// Writes the verifying key of the parameters `id`, which their file begins with. With `cuda-supraseal`, filecoin-proofs reads
-/// such a file and does not write it.
-fn write_verifying_key(id: &str) -> Result<()> {
-    let path = parameter_cache_verifying_key_path(id);
-    if !path.exists() {
-        VerifyingKey::<Bls12>::read(File::open(parameter_cache_params_path(id))?)?.write(File::create(path)?)?;
+/// Writes the parameters `id` of `circuit` and their verifying key, if the folder lacks one of them.
+fn make(id: &str, circuit: impl Circuit<Scalar>) -> Result<()> {
+    let (path, key_path) = (parameter_cache_params_path(id), parameter_cache_verifying_key_path(id));
+    if path.exists() && key_path.exists() {
+        return Ok(());
     }
+    let parameters = keygen::generate(circuit, &mut ChaCha20Rng::seed_from_u64(1))?;
+    fs::create_dir_all(path.parent().context("a path without a folder")?)?;
+    // A file under the last name is whole.
+    let part = path.with_extension("part");
+    parameters.write(BufWriter::new(File::create(&part)?))?;
+    fs::rename(part, path)?;
+    parameters.vk.write(File::create(key_path)?)?;
     Ok(())
 }

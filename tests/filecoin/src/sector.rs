@@ -79,17 +79,28 @@ impl Sector {
 
     /// Commits to the sector, verifies the proof, refuses a wrong commitment, and unseals.
     pub fn seal(&self) -> Result<()> {
-        let (config, first) = (seal_config(), self.phase_1()?);
-        let second = timed("C2", || seal_commit_phase2(&config, first, PROVER, number()))?;
-        let verify = |comm_r: Commitment| {
-            let (comm_d, proof) = (self.committed.comm_d, &second.proof[..]);
-            verify_seal::<Tree>(&config, comm_r, comm_d, PROVER, number(), TICKET, SEED, proof)
-        };
-        ensure!(timed("verify_seal", || verify(self.comm_r()))?, "the proof of the seal does not verify");
+        let mut proof = Vec::new();
+        // The first proof reads the parameters.
+        for _ in 0..2 {
+            let first = self.phase_1()?;
+            proof = timed("C2", || seal_commit_phase2(&seal_config(), first, PROVER, number()))?.proof;
+        }
+        ensure!(timed("verify_seal", || self.verify_seal(&proof))?, "the proof of the seal does not verify");
         let mut wrong = self.comm_r();
         wrong[0] ^= 1;
-        ensure!(!matches!(verify(wrong), Ok(true)), "the proof verifies for another replica");
+        ensure!(!matches!(self.verify(wrong, &proof), Ok(true)), "the proof verifies for another replica");
         timed("unseal", || self.unseal())
+    }
+
+    /// Returns whether `proof` is one of the seal.
+    pub fn verify_seal(&self, proof: &[u8]) -> Result<bool> {
+        self.verify(self.comm_r(), proof)
+    }
+
+    /// Returns whether `proof` is one of a seal whose replica has the commitment `comm_r`.
+    fn verify(&self, comm_r: Commitment, proof: &[u8]) -> Result<bool> {
+        let comm_d = self.committed.comm_d;
+        verify_seal::<Tree>(&seal_config(), comm_r, comm_d, PROVER, number(), TICKET, SEED, proof)
     }
 
     /// Runs the first phase of the commitment, which needs no parameters.

@@ -143,20 +143,25 @@ fn proof_cases() -> Vec<Case> {
     ]
 }
 
-/// Proves a circuit of circom's. It runs on each backend, and never falls back.
+/// Proves a circuit of circom's. It runs on several backends, and never falls back.
 const CIRCOM: Case = Case("circom", "bn254", circom::test, Size::Log(circom::LOG_DOMAIN));
 
-/// Returns an accelerator for each backend that is available, or for the one that `accelerator` was forced to.
-fn backends(accelerator: &Accelerator) -> Vec<Accelerator> {
-    let all = [BackendKind::Cuda, BackendKind::OpenCl, BackendKind::Cpu];
-    let kinds = accelerator.forced().map_or(all.to_vec(), |forced| vec![forced]);
+/// Returns an accelerator for the backend that `accelerator` was forced to. If it was not forced, returns one for the CPU and
+/// for each available backend: all of them if `all` is set, or else that of the first device.
+fn backends(accelerator: &Accelerator, all: bool) -> Vec<Accelerator> {
+    let in_use = accelerator.devices().first().map(|device| device.info().backend);
+    let kinds = match accelerator.forced() {
+        Some(forced) => vec![forced],
+        None if all => vec![BackendKind::Cuda, BackendKind::OpenCl, BackendKind::Cpu],
+        None => in_use.into_iter().chain([BackendKind::Cpu]).collect(),
+    };
     kinds.into_iter().filter_map(|kind| Accelerator::with_backend(kind).ok()).collect()
 }
 
 /// Runs all self-tests on `accelerator`, at size 2^`log` where the size may be chosen. `None` selects a default for each
-/// test.
-pub fn run(accelerator: &Accelerator, log: Option<u32>) -> Vec<Tested> {
-    let (mut cases, backends) = (cases(), backends(accelerator));
+/// test. With `all_backends` the circuit is also proved on backends that are not in use.
+pub fn run(accelerator: &Accelerator, log: Option<u32>, all_backends: bool) -> Vec<Tested> {
+    let (mut cases, backends) = (cases(), backends(accelerator, all_backends));
     if dense::has_residues::<bn256::Fr>(accelerator) {
         cases.push(Case("gemm_int8", "bn254_fr", dense::by_residues::<bn256::Fr>, Size::Chosen(ROWS)));
     }
@@ -230,9 +235,9 @@ mod tests {
     fn all_answers_are_right() {
         for accelerator in [Accelerator::with_backend(BackendKind::Cpu), Accelerator::from_env()] {
             let accelerator = accelerator.expect("an accelerator");
-            let tested = run(&accelerator, Some(8));
+            let tested = run(&accelerator, Some(8), true);
             let on_tensor_cores = usize::from(dense::has_residues::<bn256::Fr>(&accelerator));
-            assert_eq!(tested.len(), cases().len() + on_tensor_cores + backends(&accelerator).len());
+            assert_eq!(tested.len(), cases().len() + on_tensor_cores + backends(&accelerator, true).len());
             for test in tested {
                 assert!(test.is_right() && test.per_second > 0.0, "{test:?}");
             }

@@ -52,7 +52,12 @@ pub enum Progression {
     /// 2^i.
     Powers,
     /// first + i·step.
-    Multiples { first: Scalar, step: Scalar },
+    Multiples {
+        /// Logarithm of point 0.
+        first: Scalar,
+        /// Distance from a logarithm to the next.
+        step: Scalar,
+    },
 }
 
 impl Progression {

@@ -16,6 +16,7 @@ use proofwarp::groth16::Circuit;
 use crate::{Failure, device, output, progress};
 use measure::Outcome;
 
+pub use bases::{Point, Progression};
 pub use options::Options;
 
 /// Runs the program, and prints its tables.
