@@ -8,8 +8,8 @@ use group::Curve as _;
 use proofwarp::curve::MsmCurve;
 
 use crate::device::{Curve, Engine, Memory};
-use bench_support::inputs::{self, Scalars};
 use bench_support::Failure;
+use bench_support::inputs::{self, Scalars};
 use bench_support::protocol::{Answer, HOST, RESIDENT, Request};
 
 /// Widths of windows: 17 is what sppark takes for any number of points, 18 only for many.

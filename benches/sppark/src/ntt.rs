@@ -3,8 +3,8 @@
 use proofwarp::field::{NttField, as_bytes, as_bytes_mut};
 
 use crate::device::{Curve, Memory};
-use bench_support::inputs;
 use bench_support::Failure;
+use bench_support::inputs;
 use bench_support::protocol::{Answer, HOST, RESIDENT, Request};
 
 /// Times what is asked for, after a call whose result is checked.
