@@ -50,6 +50,8 @@
 //! | feature | default | effect |
 //! |---|---|---|
 //! | `opencl` | yes | OpenCL devices, through the library that is found at run time |
+//! | `bn254` | yes | BN254 and Grumpkin, by the types of halo2curves |
+//! | `pasta` | yes | Pallas and Vesta, by the types of pasta_curves; on the CPU, halo2curves multiplies their points |
 //! | `cuda` | no | CUDA kernels, compiled by nvcc at build time; the driver is found at run time |
 //! | `mpi` | no | operations over the ranks of an MPI job: module `cluster` |
 //! | `halo2` | no | the types of halo2curves-axiom too |

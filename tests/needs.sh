@@ -3,7 +3,7 @@
 
 # The same in each step, so that nothing is compiled twice.
 # shellcheck disable=SC2034
-features=cuda,proofwarp/tracing,proofwarp/plonky3,proofwarp/mpi,proofwarp-bench-support/mpi,proofwarp-bench-support/plonky3
+features=cuda,ec-gpu-gen/pasta,proofwarp/tracing,proofwarp/plonky3,proofwarp/mpi,proofwarp-bench-support/mpi,proofwarp-bench-support/plonky3
 
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
 

@@ -46,6 +46,7 @@ impl<'a> ByteBases<'a> {
     /// a multiple of 8 are not copied on the host.
     ///
     /// # Errors
+    /// - [`Error::Invalid`]: the curve's feature, `bn254` or `pasta`, is off.
     /// - [`Error::Invalid`]: the number of bytes is no multiple of a point's.
     /// - [`Error::Invalid`]: a coordinate is not below the modulus. The error names the first such point.
     /// - [`Msm::new`] lists the errors of the upload.

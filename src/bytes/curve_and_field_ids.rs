@@ -69,8 +69,8 @@ impl FieldId {
         self.0.name
     }
 
-    /// Returns whether a [`ByteDomain`](super::ByteDomain) serves the field: there are transforms over it, and elements have
-    /// more than two 32-bit limbs.
+    /// Returns whether a [`ByteDomain`](super::ByteDomain) serves the field, if its feature is on: there are transforms over
+    /// it, and elements have more than two 32-bit limbs.
     pub fn has_transforms(self) -> bool {
         let is_multi_limb = self.0.prime_limbs().is_some_and(|limbs| limbs > 2);
         is_multi_limb && self.0.families.contains(&crate::kernels::ntt::FAMILY.name)

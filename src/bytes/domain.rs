@@ -29,6 +29,7 @@ impl ByteDomain {
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the field has no transforms ([`FieldId::has_transforms`]).
+    /// - [`Error::Invalid`]: the field's feature, `bn254` or `pasta`, is off.
     /// - [`Error::Invalid`]: `log_n` is above the field's two-adicity.
     pub fn new(accelerator: &Accelerator, field: FieldId, log_n: u32) -> Result<Self> {
         Self::with_options(accelerator, field, log_n, NttOptions::default())
@@ -38,6 +39,7 @@ impl ByteDomain {
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the field has no transforms ([`FieldId::has_transforms`]).
+    /// - [`Error::Invalid`]: the field's feature, `bn254` or `pasta`, is off.
     /// - [`Error::Invalid`]: an element of `options` has another length, or is not below the modulus.
     /// - [`NttDomain::with_options`] lists the others.
     pub fn with_options(

@@ -68,7 +68,7 @@ macro_rules! halo2curves_curve {
             }
 
             fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve {
-                $crate::curve::halo2curves_msm(points, scalars)
+                $crate::curve::halo2curves_msm::halo2curves_msm(points, scalars)
             }
 
             fn is_on_curve(&self) -> bool {

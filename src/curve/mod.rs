@@ -9,11 +9,18 @@
 
 pub mod bls12_377;
 mod bls12_381;
+#[cfg(any(feature = "bn254", feature = "halo2"))]
 mod bn254;
+#[cfg(feature = "bn254")]
 mod grumpkin;
+#[cfg(any(feature = "bn254", feature = "pasta"))]
+mod halo2curves_msm;
+#[cfg(feature = "bn254")]
 mod halo2curves_points;
+#[cfg(any(feature = "bn254", feature = "halo2", feature = "pasta"))]
 mod nonzero_terms;
 mod operator_macros;
+#[cfg(feature = "pasta")]
 mod pasta;
 mod pippenger;
 pub mod quadratic_extension;
@@ -23,8 +30,6 @@ pub mod short_weierstrass;
 use std::borrow::Cow;
 
 use group::prime::PrimeCurveAffine;
-use halo2curves::CurveAffine;
-use nonzero_terms::NonZeroTerms;
 pub(crate) use scalar_bytes::{scalar_from_bytes, scalar_to_bytes};
 
 /// Describes a curve that has GPU kernels, and converts its points to and from device form. Affine point types
@@ -63,11 +68,4 @@ pub trait MsmCurve: PrimeCurveAffine {
 
     /// Returns whether the point, which must be on the curve, is in the subgroup of prime order. Infinity is.
     fn is_torsion_free(&self) -> bool;
-}
-
-/// Returns Σ scalarᵢ · pointᵢ, computed by halo2curves on the CPU. Leaves out points at infinity, which that code does
-/// not accept, and zero scalars.
-fn halo2curves_msm<C: CurveAffine>(points: &[C], scalars: &[[u8; 32]]) -> C::Curve {
-    let adding = NonZeroTerms::new(points, scalars);
-    halo2curves::msm::msm_best(&adding.scalars, &adding.points)
 }

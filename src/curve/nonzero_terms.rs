@@ -8,7 +8,7 @@ use ff::PrimeField;
 use group::prime::PrimeCurveAffine;
 use rayon::prelude::*;
 
-use super::scalar_bytes::{MIN_PIECE, scalar_from_bytes, scalar_to_bytes};
+use super::scalar_bytes::{MIN_PIECE, scalar_from_bytes};
 use crate::secret_vec::{SecretCow, SecretVec};
 
 /// Holds the nonzero terms (points with their scalars) of a sum, for CPU code that accepts no infinity among its
@@ -60,20 +60,6 @@ fn nonzero_term_indices<C: PrimeCurveAffine>(points: &[C], adds: impl Fn(usize) 
     let adds = |i: &usize| !bool::from(points[*i].is_identity()) && adds(*i);
     let all = (0..points.len()).into_par_iter().with_min_len(MIN_PIECE);
     (!all.clone().all(|i| adds(&i))).then(|| all.filter(adds).collect())
-}
-
-/// Returns `scalars` with at most as many bits as the group's order has; longer ones are reduced modulo the order.
-/// Copies them only if one is longer.
-pub(super) fn reduce_scalars<F: PrimeField>(scalars: &[[u8; 32]]) -> SecretCow<'_, [u8; 32]> {
-    let is_longer = |scalar: &[u8; 32]| scalar[31] >> (F::NUM_BITS - 248) != 0;
-    if !scalars.par_iter().with_min_len(MIN_PIECE).any(is_longer) {
-        return SecretCow::Borrowed(scalars);
-    }
-    let shorter = |scalar: &[u8; 32]| match is_longer(scalar) {
-        true => scalar_to_bytes(scalar_from_bytes::<F>(scalar)),
-        false => *scalar,
-    };
-    SecretCow::Owned(SecretVec(scalars.par_iter().map(shorter).collect()))
 }
 
 #[cfg(test)]

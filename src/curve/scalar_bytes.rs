@@ -1,6 +1,9 @@
-//! Converts scalars between numbers and field elements.
+//! Converts scalars between numbers and field elements, and reduces numbers.
 
 use ff::PrimeField;
+use rayon::prelude::*;
+
+use crate::secret_vec::{SecretCow, SecretVec};
 
 /// Minimum scalars or points per rayon task, 1024: enough work to outweigh the handover to another thread.
 pub(super) const MIN_PIECE: usize = 1 << 10;
@@ -26,4 +29,18 @@ pub(crate) fn scalar_to_bytes<F: PrimeField>(scalar: F) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes.copy_from_slice(scalar.to_repr().as_ref());
     bytes
+}
+
+/// Returns `scalars` with at most as many bits as the group's order has; longer ones are reduced modulo the order.
+/// Copies them only if one is longer.
+pub(super) fn reduce_scalars<F: PrimeField>(scalars: &[[u8; 32]]) -> SecretCow<'_, [u8; 32]> {
+    let is_longer = |scalar: &[u8; 32]| scalar[31] >> (F::NUM_BITS - 248) != 0;
+    if !scalars.par_iter().with_min_len(MIN_PIECE).any(is_longer) {
+        return SecretCow::Borrowed(scalars);
+    }
+    let shorter = |scalar: &[u8; 32]| match is_longer(scalar) {
+        true => scalar_to_bytes(scalar_from_bytes::<F>(scalar)),
+        false => *scalar,
+    };
+    SecretCow::Owned(SecretVec(scalars.par_iter().map(shorter).collect()))
 }

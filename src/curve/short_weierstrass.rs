@@ -38,6 +38,28 @@ pub unsafe trait Coordinate: Element + Ord {
     fn decode(encoding: &Self::Encoding) -> Option<Self>;
 }
 
+/// Holds the N bytes of an encoded coordinate or point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Encoding<const N: usize>(pub [u8; N]);
+
+impl<const N: usize> Default for Encoding<N> {
+    fn default() -> Self {
+        Self([0; N])
+    }
+}
+
+impl<const N: usize> AsRef<[u8]> for Encoding<N> {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl<const N: usize> AsMut<[u8]> for Encoding<N> {
+    fn as_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+}
+
 /// Gives the constants of a curve y² = x³ + b. The type that implements it only names the curve.
 pub trait ShortWeierstrass: Copy + Eq + std::fmt::Debug + Send + Sync + 'static {
     /// Represents a coordinate.

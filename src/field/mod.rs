@@ -86,11 +86,15 @@ macro_rules! ntt_field {
 }
 
 ntt_field!(blstrs::Scalar, kernels::bls12_381::FR.name);
+#[cfg(feature = "bn254")]
 ntt_field!(halo2curves::bn256::Fr, kernels::bn254::FR.name);
+#[cfg(feature = "bn254")]
 scalar_field!(halo2curves::bn256::Fq, kernels::bn254::FQ.name);
 #[cfg(feature = "halo2")]
 ntt_field!(halo2curves_axiom::bn256::Fr, kernels::bn254::FR.name);
+#[cfg(feature = "pasta")]
 ntt_field!(pasta_curves::Fp, kernels::pasta::FP.name);
+#[cfg(feature = "pasta")]
 ntt_field!(pasta_curves::Fq, kernels::pasta::FQ.name);
 
 // SAFETY: the type is a number of 128 bits, all of which are elements.

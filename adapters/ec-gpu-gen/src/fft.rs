@@ -1,5 +1,8 @@
 //! Computes fast Fourier transforms on devices.
 
+use std::any::type_name;
+use std::sync::Once;
+
 use ec_gpu::GpuName;
 use ff::Field;
 use proofwarp::Accelerator;
@@ -11,6 +14,27 @@ use crate::rust_gpu_tools::{Program, accelerator_from_programs};
 use crate::type_dispatch::{self, Ntt};
 use crate::{EcError, EcResult};
 
+/// Says how to get transforms over fields of pasta_curves.
+const NEEDS_PASTA: &str =
+    "proofwarp transforms over the fields of pasta_curves 0.5 only with the feature `pasta` of ec-gpu-gen";
+
+/// Returns proofwarp's NTT over the field `F`.
+///
+/// # Errors
+/// - [`EcError::Simple`]: this build does not support the field. If a feature would add it, the error and the log name the
+///   feature. A forced backend has then failed.
+fn find_ntt<F: Field>() -> EcResult<Ntt<F>> {
+    static WARNED: Once = Once::new();
+    match type_dispatch::find_ntt::<F>() {
+        Some(ntt) => Ok(ntt),
+        None if type_name::<F>().starts_with("pasta_curves::") => {
+            WARNED.call_once(|| log::warn!("{NEEDS_PASTA}"));
+            FailureGuard::start().end(Err(EcError::Simple(NEEDS_PASTA)))
+        }
+        None => Err(EcError::Simple("proofwarp has no transform over this field")),
+    }
+}
+
 /// Holds the NTT over the field `F` and the devices that run it.
 struct Transforms<'a, F> {
     accelerator: Accelerator,
@@ -20,8 +44,7 @@ struct Transforms<'a, F> {
 
 impl<'a, F: Field> Transforms<'a, F> {
     fn new(programs: &[Program], abort: Abort<'a>) -> EcResult<Self> {
-        let ntt =
-            type_dispatch::find_ntt::<F>().ok_or(EcError::Simple("proofwarp has no transform over this field"))?;
+        let ntt = find_ntt::<F>()?;
         Ok(Self { accelerator: accelerator_from_programs(programs)?, ntt, abort })
     }
 
@@ -46,7 +69,7 @@ impl<'a, F: Field + GpuName> SingleFftKernel<'a, F> {
     /// milliseconds. The transform stops once the hook returns true.
     ///
     /// # Errors
-    /// - [`EcError::Simple`]: proofwarp does not know the field.
+    /// - [`EcError::Simple`]: proofwarp does not know the field, or needs a feature for it.
     /// - [`EcError::GpuTools`]: the program's backend is not available.
     pub fn create(program: Program, maybe_abort: Option<&'a (dyn Fn() -> bool + Send + Sync)>) -> EcResult<Self> {
         Ok(Self { transforms: Transforms::new(&[program], maybe_abort)? })
@@ -81,7 +104,7 @@ where
     /// Creates a kernel for the devices of `programs`.
     ///
     /// # Errors
-    /// - [`EcError::Simple`]: proofwarp does not know the field.
+    /// - [`EcError::Simple`]: proofwarp does not know the field, or needs a feature for it.
     /// - [`EcError::Simple`]: there is no program.
     /// - [`EcError::GpuTools`]: there is no program because the search for devices failed.
     /// - [`EcError::GpuTools`]: the programs' backend is not available.
@@ -127,5 +150,24 @@ where
     /// - Every input is unchanged after an error.
     pub fn radix_fft_many(&mut self, inputs: &mut [&mut [F]], omegas: &[F], log_ns: &[u32]) -> EcResult<()> {
         self.transforms.run(inputs, omegas, log_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error<F: Field>() -> Option<String> {
+        find_ntt::<F>().err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn fields_of_pasta_curves_need_a_feature() {
+        for error in [error::<pasta_curves::Fp>(), error::<pasta_curves::Fq>()] {
+            assert_eq!(error.is_none(), cfg!(feature = "pasta"));
+            assert!(error.is_none_or(|error| error.contains("the feature `pasta` of ec-gpu-gen")));
+        }
+        assert!(error::<blstrs::Scalar>().is_none());
+        assert!(error::<blstrs::Fp>().is_some_and(|error| error.contains("has no transform")));
     }
 }

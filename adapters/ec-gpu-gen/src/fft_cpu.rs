@@ -186,6 +186,6 @@ mod tests {
 
     #[test]
     fn equals_the_definition_over_another_field() {
-        check_against_naive::<halo2curves::secp256k1::Fq>();
+        check_against_naive::<proofwarp::curve::bls12_377::Fr>();
     }
 }

@@ -3,7 +3,7 @@
 //! bellperson takes every kernel error for a reason to compute on the CPU. If `PROOFWARP_BACKEND` forces a device
 //! backend, its failures are therefore remembered. The CPU path then returns that error, or panics if it cannot return
 //! one. Each thread remembers only its last kernel call. Aborted calls are not remembered, since callers repeat them,
-//! and neither are types that no backend knows.
+//! and neither are types that no backend knows, unless a feature of this crate is off that would add them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

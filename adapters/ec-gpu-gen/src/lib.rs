@@ -20,6 +20,9 @@
 //! - If it failed in a call, [`multiexp_cpu::multiexp_cpu`] returns that error to the thread that continues on the CPU,
 //!   and [`fft_cpu`]'s functions panic with it.
 //!
+//! There are transforms over the scalars of blstrs, and with the feature `pasta` over the fields of pasta_curves 0.5.
+//! Multi-exponentiations take the points of blstrs.
+//!
 //! Unlike the stock crate, a call that fails or is aborted leaves its inputs unchanged. It needs no kernels from
 //! [`generate`], which is only for crates that append their own kernels.
 

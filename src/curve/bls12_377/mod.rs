@@ -12,10 +12,9 @@ use std::sync::LazyLock;
 use ff::{Field, PrimeField};
 pub use fq::Fq;
 pub use fr::Fr;
-use halo2curves::serde::Repr;
 
 use super::quadratic_extension::{QuadraticBase, QuadraticExtension};
-use super::short_weierstrass::{Affine, Coordinate, Projective, ShortWeierstrass};
+use super::short_weierstrass::{Affine, Coordinate, Encoding, Projective, ShortWeierstrass};
 use crate::field::{Element, NttField, ScalarField, TransformField};
 use crate::kernels::bls12_377;
 use crate::kernels::spec::CurveSpec;
@@ -66,7 +65,7 @@ impl QuadraticBase for Fq {
 
 // SAFETY: the only field is an array of integers.
 unsafe impl Coordinate for Fq {
-    type Encoding = Repr<48>;
+    type Encoding = Encoding<48>;
 
     fn from_literals(coefficients: &[&str]) -> Self {
         let digits = coefficients.iter().flat_map(|digits| digits.chars()).filter_map(|digit| digit.to_digit(16));
@@ -74,17 +73,17 @@ unsafe impl Coordinate for Fq {
     }
 
     fn encode(&self) -> Self::Encoding {
-        self.to_repr().0.into()
+        Encoding(self.to_repr().0)
     }
 
     fn decode(encoding: &Self::Encoding) -> Option<Self> {
-        Self::from_repr_vartime(fq::FqRepr(*encoding.inner()))
+        Self::from_repr_vartime(fq::FqRepr(encoding.0))
     }
 }
 
 // SAFETY: both fields are arrays of integers.
 unsafe impl Coordinate for Fq2 {
-    type Encoding = Repr<96>;
+    type Encoding = Encoding<96>;
 
     fn from_literals(coefficients: &[&str]) -> Self {
         let (c0, c1) = coefficients.split_at_checked(1).unwrap_or_default();
@@ -95,11 +94,11 @@ unsafe impl Coordinate for Fq2 {
         let mut bytes = [0; 96];
         let halves = bytes.as_chunks_mut::<48>().0;
         halves.iter_mut().zip([self.c0, self.c1]).for_each(|(half, c)| *half = c.to_repr().0);
-        bytes.into()
+        Encoding(bytes)
     }
 
     fn decode(encoding: &Self::Encoding) -> Option<Self> {
-        let [c0, c1] = encoding.inner().as_chunks().0 else { return None };
+        let [c0, c1] = encoding.0.as_chunks().0 else { return None };
         let [c0, c1] = [c0, c1].map(|bytes| Fq::from_repr_vartime(fq::FqRepr(*bytes)));
         Some(Self::new(c0?, c1?))
     }

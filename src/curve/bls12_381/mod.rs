@@ -8,7 +8,7 @@ use blst::{blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
 
 use super::MsmCurve;
-use super::nonzero_terms::reduce_scalars;
+use super::scalar_bytes::reduce_scalars;
 use crate::kernels::bls12_381;
 
 /// Implements [`MsmCurve`] for an affine type of blstrs, a `repr(transparent)` wrapper of blst's type.

@@ -1,12 +1,6 @@
-//! Implements BN254 by the types of halo2curves.
+//! Implements BN254 by the types of halo2curves and of halo2curves-axiom.
 
 #[cfg(feature = "halo2")]
 mod axiom;
-
-use halo2curves::bn256::{Fq, Fq2, G1, G1Affine, G2, G2Affine};
-
-use super::halo2curves_points::halo2curves_curve;
-use crate::kernels::bn254;
-
-halo2curves_curve!(G1Affine, G1, Fq, 64, 254, bn254::G1.name);
-halo2curves_curve!(G2Affine, G2, Fq2, 128, 254, bn254::G2.name);
+#[cfg(feature = "bn254")]
+mod g1_and_g2;

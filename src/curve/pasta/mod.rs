@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use pasta_curves::arithmetic::CurveAffine;
 use pasta_curves::{Ep, EpAffine, Eq, EqAffine};
 
-use super::{MsmCurve, halo2curves_msm};
+use super::MsmCurve;
+use super::halo2curves_msm::halo2curves_msm;
 use crate::kernels::pasta;
 
 /// Implements [`MsmCurve`] for an affine type of `pasta_curves`, over a field of four 64-bit limbs.
