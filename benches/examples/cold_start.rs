@@ -15,7 +15,7 @@ use bench_support::{Failure, progress};
 use blstrs::{G1Affine, G1Projective, Scalar};
 use clap::Parser;
 use ff::Field;
-use group::{Group, UncompressedEncoding};
+use group::Group;
 use proofwarp::Accelerator;
 use proofwarp::msm::{BasePoints, FilePoints, MappedFile, Msm, MsmOptions, PointChecks, Scalars};
 
