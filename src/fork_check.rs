@@ -54,7 +54,7 @@ mod own {
 #[cfg(not(unix))]
 mod own {
     /// Returns `None`: processes do not fork on this system.
-    pub fn parent() -> Option<u32> {
+    pub(super) fn parent() -> Option<u32> {
         None
     }
 }

@@ -131,6 +131,7 @@ impl Matrices {
 
 /// Creates a temporary file in `folder` that other users may read, as far as the process's mask allows.
 fn new_readable_file(folder: &Path) -> io::Result<NamedTempFile> {
+    #[cfg_attr(not(unix), allow(unused_mut))]
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));

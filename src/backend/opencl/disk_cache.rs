@@ -216,19 +216,19 @@ mod owner {
     use std::fs::{File, Metadata};
     use std::io;
 
-    pub fn distrust(_: &Metadata, _: &Metadata) -> Option<String> {
+    pub(super) fn distrust_reason(_: &Metadata, _: &Metadata) -> Option<String> {
         None
     }
 
-    pub fn is_foreign(_: &Metadata) -> bool {
+    pub(super) fn is_foreign_file(_: &Metadata) -> bool {
         false
     }
 
-    pub fn per_user_name(key: &str) -> String {
+    pub(super) fn per_user_name(key: &str) -> String {
         format!("{key}.own")
     }
 
-    pub fn share(_: &File, _: &Metadata) -> io::Result<()> {
+    pub(super) fn set_file_mode(_: &File, _: &Metadata) -> io::Result<()> {
         Ok(())
     }
 }

@@ -21,6 +21,7 @@ pub enum Multiplier {
 }
 
 /// Proves that the processor has the instructions of a [`Multiplier`]. Only the checks of [`Multiplier`] create it.
+#[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuFeatures(());
 

@@ -79,7 +79,7 @@ impl LinearMap {
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn apply_many(&self, _: &[u128], _: &mut [u128]) -> usize {
+    fn apply_simd(&self, _: &[u128], _: &mut [u128]) -> usize {
         0
     }
 

@@ -139,11 +139,26 @@ pub(crate) fn read_file(path: &Path, name: &str, bytes: &mut Vec<u8>) -> Result<
     read().map_err(|source| Error::Read { file: name.to_owned(), source })
 }
 
+/// Reads bytes of `file` from `offset` on into the start of `piece`, and returns their number.
+#[cfg(unix)]
+fn read_at(file: &File, piece: &mut [MaybeUninit<u8>], offset: u64) -> io::Result<usize> {
+    let read = || rustix::io::pread(file, &mut *piece, offset).map(|(read, _)| read.len());
+    Ok(rustix::io::retry_on_intr(read)?)
+}
+
+/// Reads bytes of `file` from `offset` on into the start of `piece`, and returns their number.
+#[cfg(windows)]
+fn read_at(file: &File, piece: &mut [MaybeUninit<u8>], offset: u64) -> io::Result<usize> {
+    piece.fill(MaybeUninit::new(0));
+    // SAFETY: all bytes were just written.
+    let bytes = unsafe { &mut *(std::ptr::from_mut(piece) as *mut [u8]) };
+    std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
+}
+
 /// Reads the bytes of `file` from `offset` on into all of `piece`.
 fn read_piece(file: &File, mut piece: &mut [MaybeUninit<u8>], mut offset: u64) -> io::Result<()> {
     while !piece.is_empty() {
-        let count =
-            rustix::io::retry_on_intr(|| rustix::io::pread(file, &mut *piece, offset).map(|(read, _)| read.len()))?;
+        let count = read_at(file, piece, offset)?;
         if count == 0 {
             let text = format!("expected more than {offset} bytes: the file was shortened");
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
