@@ -97,9 +97,11 @@ macro_rules! call_with_type {
 }
 
 /// Ends a list of types: says which features would add others.
-pub(crate) const OTHERS: &str = match cfg!(all(feature = "bn254", feature = "pasta")) {
-    true => "",
-    false => "; proofwarp's features `bn254` and `pasta` add others",
+pub(crate) const OTHERS: &str = match (cfg!(feature = "bn254"), cfg!(feature = "pasta")) {
+    (true, true) => "",
+    (true, false) => "; proofwarp's feature `pasta` adds others",
+    (false, true) => "; proofwarp's feature `bn254` adds others",
+    (false, false) => "; proofwarp's features `bn254` and `pasta` add others",
 };
 
 pub(crate) use {call_with_type, for_each_curve, for_each_ntt_field};

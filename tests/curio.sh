@@ -27,6 +27,7 @@ for argument in "$@"; do
     esac
 done
 [ ${#backends[@]} -gt 0 ] || backends=(cpu opencl)
+[ -z "$own_kernels" ] || [ -n "$checkout" ] || [ -e "$from/probe-own" ] || fail "own-kernels needs a checkout, or a folder with probe-own"
 features=(--no-default-features --features opencl)
 [[ " ${backends[*]} " != *" cuda "* ]] || features=()
 
@@ -125,7 +126,7 @@ build_on_own_kernels() ( # folder
     done
     make_driver_stub "$(dirname "$libraries")/include/cuda.h" "$stub"
     export NVCC="${NVCC:-$(command -v nvcc)}" CARGO_TARGET_DIR="$root/target/curio-engine/target-own"
-    export RUSTFLAGS="${RUSTFLAGS:-} -L native=$stub -L native=$CUDA_LIB_DIR"
+    export RUSTFLAGS="${RUSTFLAGS:-} -L native=$CUDA_LIB_DIR" LIBRARY_PATH="$stub:$LIBRARY_PATH"
     export NVCC_APPEND_FLAGS="-L$libraries -isystem $(dirname "$libraries")/include/cccl -gencode=arch=compute_$CUDA_ARCH,code=sm_$CUDA_ARCH"
     cargo build --quiet -p probe --features probe/portable
     cp "$CARGO_TARGET_DIR/debug/probe" "$1/probe-own"

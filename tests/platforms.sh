@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that the library and the drop-ins compile for platforms that the tests do not run on. Checking needs no object code, so a
-# stand-in writes empty files where a crate would compile C.
+# Checks that the library and five of its adapters compile for platforms that the tests do not run on. Checking needs no object
+# code, so a stand-in writes empty files where a crate would compile C.
 #
 # usage: tests/platforms.sh [TARGET...]      (default: Linux on aarch64, macOS on both processors, Windows)
 source "$(dirname "$0")/published.sh"

@@ -62,7 +62,7 @@ fn compare(options: &Options) -> Result<(), Failure> {
     let mut stream = device.stream()?;
     let memory = stream.allocate(size_of_val(&points[..]))?;
     println!("on {}: {} bytes", device.info().name, memory.bytes());
-    // SAFETY: a point is plain numbers and a flag within its bytes.
+    // SAFETY: a point is two coordinates of six 64-bit integers, without padding.
     let bytes = unsafe { std::slice::from_raw_parts(points.as_ptr().cast::<u8>(), size_of_val(&points[..])) };
     for _ in 0..ROUNDS {
         let start = Instant::now();

@@ -190,6 +190,7 @@ impl<F> Csr<F> {
 
     /// Returns the tiles of the balanced kernel.
     pub(super) fn tiles(&self) -> &Tiles {
+        // `Tiles::new` runs no job of rayon's, which might wait for it.
         self.tiles.get_or_init(|| Tiles::new(&self.row_pointers))
     }
 
