@@ -23,7 +23,7 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the folder of the libraries, all of which are there.
+/// Returns the folder that `ICICLE_LIB_DIR` names. It is an error if the folder lacks a library.
 fn find_folder() -> Result<PathBuf, String> {
     let folder = std::env::var_os("ICICLE_LIB_DIR").ok_or(format!("ICICLE_LIB_DIR is not set: {ADVICE}"))?;
     let folder = Path::new(&folder)

@@ -17,12 +17,16 @@ const NATURAL: c_int = 0;
 /// Names the direction of a transform: `NTTDir::kForward`.
 const FORWARD: c_int = 0;
 
+/// Maximum binary logarithm of a transform's size, 30: icicle counts elements by 32-bit integers with a sign.
+const MAX_LOG: u32 = 30;
+
 /// Configures a multi-scalar multiplication.
 #[derive(Debug, Clone, Copy)]
 pub struct MsmOptions {
     /// Bits of a window.
     pub window: u32,
-    /// Chunks of inputs on the host, of which one is copied while another is computed. With 0, icicle chooses.
+    /// Number of chunks that inputs on the host are copied in, each while the one before is computed. 0 lets icicle
+    /// choose.
     pub chunks: u32,
 }
 
@@ -32,15 +36,14 @@ pub struct Multiplication {
     stream: Stream,
     extension: Extension,
     options: MsmOptions,
-    point_bytes: usize,
 }
 
 impl Multiplication {
-    /// Prepares multiplications of points of that many bytes in affine form.
-    pub fn new(curve: &'static Curve, point_bytes: usize, options: MsmOptions) -> Result<Self, Failure> {
+    /// Prepares multiplications of points of `curve`.
+    pub fn new(curve: &'static Curve, options: MsmOptions) -> Result<Self, Failure> {
         let mut extension = Extension::new();
         extension.set_int(c"nof_chunks", options.chunks as c_int);
-        Ok(Self { curve, stream: Stream::new()?, extension, options, point_bytes })
+        Ok(Self { curve, stream: Stream::new()?, extension, options })
     }
 
     pub fn options(&self) -> MsmOptions {
@@ -50,10 +53,10 @@ impl Multiplication {
     /// Returns the sum over the first `count` scalars and points in projective coordinates. Nothing is in Montgomery
     /// form, which icicle would convert first.
     pub fn run(&self, scalars: Input<'_>, points: Input<'_>, count: usize) -> Result<Vec<u8>, Failure> {
-        let mut sum = vec![0; self.point_bytes / 2 * 3];
+        let mut sum = vec![0; self.curve.point_bytes / 2 * 3];
         let config = self.config(scalars.is_on_device(), points.is_on_device());
         let scalars = scalars.address(count * SCALAR_BYTES)?;
-        let points = points.address(count * self.point_bytes)?;
+        let points = points.address(count * self.curve.point_bytes)?;
         // SAFETY: as many scalars and points are there, as just checked, and one projective point is written.
         let status = unsafe {
             (self.curve.msm)(scalars, points, c_int::try_from(count)?, &raw const config, sum.as_mut_ptr().cast())
@@ -82,24 +85,27 @@ impl Multiplication {
 
 impl Curve {
     /// Uploads points in Montgomery form, and converts them to icicle's own form.
-    pub fn upload_points(&self, montgomery: &[u8], point_bytes: usize) -> Result<Memory, Failure> {
+    pub fn upload_points(&self, montgomery: &[u8]) -> Result<Memory, Failure> {
         let points = Memory::allocate(montgomery.len())?;
-        self.convert(false, montgomery, point_bytes, Output::Device(&points))?;
+        self.convert(false, montgomery, Output::Device(&points))?;
         Ok(points)
     }
 
     /// Returns a projective point of icicle's as an affine one in Montgomery form.
     pub fn affine_montgomery(&self, mut projective: Vec<u8>) -> Result<Vec<u8>, Failure> {
-        let point_bytes = projective.len() / 3 * 2;
-        let (mut affine, mut montgomery) = (vec![0; point_bytes], vec![0; point_bytes]);
+        let bytes = self.point_bytes / 2 * 3;
+        if projective.len() != bytes {
+            return Err(format!("expected {bytes} bytes of a point, got {}", projective.len()).into());
+        }
+        let [mut affine, mut montgomery] = [(); 2].map(|()| vec![0; self.point_bytes]);
         // SAFETY: three coordinates are read, and two of as many bytes are written.
         unsafe { (self.to_affine)(projective.as_mut_ptr().cast(), affine.as_mut_ptr().cast()) };
-        self.convert(true, &affine, point_bytes, Output::Host(&mut montgomery))?;
+        self.convert(true, &affine, Output::Host(&mut montgomery))?;
         Ok(montgomery)
     }
 
     /// Converts affine points on the host into Montgomery form, or from it.
-    fn convert(&self, into: bool, points: &[u8], point_bytes: usize, output: Output<'_>) -> Result<(), Failure> {
+    fn convert(&self, into: bool, points: &[u8], output: Output<'_>) -> Result<(), Failure> {
         let (to, is_result_on_device) = match output {
             Output::Host(host) if host.len() == points.len() => (host.as_mut_ptr().cast(), false),
             Output::Host(host) => return Err(format!("expected {} bytes, got {}", points.len(), host.len()).into()),
@@ -115,7 +121,7 @@ impl Curve {
             columns_batch: false,
             ext: null_mut(),
         };
-        let count = (points.len() / point_bytes) as u64;
+        let count = (points.len() / self.point_bytes) as u64;
         // SAFETY: as many points are read and written as both have room for.
         let status = unsafe { (self.convert)(points.as_ptr().cast(), count, into, &raw const config, to) };
         status.check("affine_convert_montgomery")
@@ -189,17 +195,28 @@ pub struct Transform {
 impl Transform {
     /// Prepares transforms of 2^`log_n` elements, natural order in and out.
     pub fn new(curve: &'static Curve, log_n: u32, algorithm: Algorithm) -> Result<Self, Failure> {
+        if log_n > MAX_LOG {
+            return Err(format!("expected at most 2^{MAX_LOG} elements, got 2^{log_n}").into());
+        }
         let mut extension = Extension::new();
         extension.set_int(c"ntt_algorithm", algorithm as c_int);
         Ok(Self { curve, stream: Stream::new()?, extension, log_n })
     }
 
-    /// Enqueues a transform from device memory to other device memory.
-    pub fn enqueue(&self, input: &Memory, output: &Memory) -> Result<(), Failure> {
+    /// Transforms from `input` to `output` `count` times, one after the other, and waits for all of them together.
+    pub fn run_on_device(&self, input: &Memory, output: &Memory, count: u64) -> Result<(), Failure> {
+        let enqueued = (0..count).try_for_each(|_| self.enqueue(input, output));
+        // Even after a failure: until then transforms use the memory.
+        let waited = self.stream.synchronize();
+        enqueued.and(waited)
+    }
+
+    /// Enqueues a transform. The caller must wait for the stream while it holds both memories.
+    fn enqueue(&self, input: &Memory, output: &Memory) -> Result<(), Failure> {
         let bytes = SCALAR_BYTES << self.log_n;
         let (input, output) = (input.address(bytes)?, output.address(bytes)?);
         let config = self.config(true);
-        // SAFETY: both have as many elements, as just checked, and live until the stream was synchronized.
+        // SAFETY: both have as many elements, as just checked, and the caller waits for the stream before they go.
         let status = unsafe { (self.curve.ntt)(input, 1 << self.log_n, FORWARD, &raw const config, output) };
         status.check("ntt")
     }
@@ -213,11 +230,6 @@ impl Transform {
         // SAFETY: as many elements are read, and written when all were read.
         let status = unsafe { (self.curve.ntt)(values, 1 << self.log_n, FORWARD, &raw const config, values) };
         status.check("ntt")
-    }
-
-    /// Waits for all that was enqueued.
-    pub fn synchronize(&self) -> Result<(), Failure> {
-        self.stream.synchronize()
     }
 
     fn config(&self, is_on_device: bool) -> NttConfig {

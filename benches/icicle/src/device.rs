@@ -103,7 +103,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: icicle allocated it, and nobody else has the address. A failure changes nothing that is measured.
+        // SAFETY: icicle allocated the memory, and no call uses it any more.
         let _ = unsafe { ffi::icicle_free(self.address) };
     }
 }

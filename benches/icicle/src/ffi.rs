@@ -124,6 +124,8 @@ type NttFunction = unsafe extern "C-unwind" fn(*const c_void, c_int, c_int, *con
 
 /// Holds the functions of one curve and its scalar field.
 pub struct Curve {
+    /// Bytes of an affine point, from which the lengths of all memory that icicle touches follow.
+    pub point_bytes: usize,
     pub msm: MsmFunction,
     pub to_affine: unsafe extern "C-unwind" fn(*mut c_void, *mut c_void),
     pub convert: ConvertFunction,
@@ -135,7 +137,7 @@ pub struct Curve {
 
 /// Declares a curve's functions and puts them into a [`Curve`].
 macro_rules! curve {
-    ($name:ident: $msm:ident, $to_affine:ident, $convert:ident, $root:ident, $init:ident, $release:ident, $ntt:ident) => {
+    ($name:ident: $point_bytes:literal, $msm:ident, $to_affine:ident, $convert:ident, $root:ident, $init:ident, $release:ident, $ntt:ident) => {
         unsafe extern "C-unwind" {
             fn $msm(
                 scalars: *const c_void,
@@ -164,6 +166,7 @@ macro_rules! curve {
             ) -> Status;
         }
         pub static $name: Curve = Curve {
+            point_bytes: $point_bytes,
             msm: $msm,
             to_affine: $to_affine,
             convert: $convert,
@@ -175,7 +178,7 @@ macro_rules! curve {
     };
 }
 
-curve!(BLS12_381: bls12_381_msm, bls12_381_to_affine, bls12_381_affine_convert_montgomery,
+curve!(BLS12_381: 96, bls12_381_msm, bls12_381_to_affine, bls12_381_affine_convert_montgomery,
     bls12_381_get_root_of_unity, bls12_381_ntt_init_domain, bls12_381_ntt_release_domain, bls12_381_ntt);
-curve!(BN254: bn254_msm, bn254_to_affine, bn254_affine_convert_montgomery, bn254_get_root_of_unity,
+curve!(BN254: 64, bn254_msm, bn254_to_affine, bn254_affine_convert_montgomery, bn254_get_root_of_unity,
     bn254_ntt_init_domain, bn254_ntt_release_domain, bn254_ntt);

@@ -97,7 +97,7 @@ where
         Self { curve, affine: PhantomData, points: None, summands: None, fastest, checked }
     }
 
-    /// Times what is asked for, after options were chosen and a result was checked.
+    /// Times the calls that `request` asks for. Chooses options and checks a result first.
     pub fn answer(&mut self, request: &Request) -> Result<Answer, Failure> {
         let (place, log_n) = (&request.place, request.log_n);
         let is_resident = is_resident(place)?;
@@ -132,7 +132,7 @@ where
         if self.points.as_ref().is_none_or(|points| points.host.len() < count * C::AFFINE_BYTES) {
             self.points = None;
             let mut host = Cow::into_owned(C::to_device(&inputs::bases::<C>(count)));
-            let device = self.curve.upload_points(&host, C::AFFINE_BYTES)?;
+            let device = self.curve.upload_points(&host)?;
             device.download(&mut host)?;
             self.points = Some(Both { host, device });
         }
@@ -163,7 +163,7 @@ where
     }
 
     fn prepare(&self, options: MsmOptions) -> Result<Multiplication, Failure> {
-        Multiplication::new(self.curve, C::AFFINE_BYTES, options)
+        Multiplication::new(self.curve, options)
     }
 }
 

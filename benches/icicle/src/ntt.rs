@@ -48,7 +48,7 @@ impl<F: NttField> Ntt<F> {
         Self { curve, domain: Domain::new(curve), values: Vec::new(), fastest: HashMap::new() }
     }
 
-    /// Times what is asked for, after options were chosen and a result was checked.
+    /// Times the calls that `request` asks for. Chooses options and checks a result first.
     pub fn answer(&mut self, request: &Request) -> Result<Answer, Failure> {
         let (is_resident, log_n) = (is_resident(&request.place)?, request.log_n);
         if self.values.len() != 1 << log_n {
@@ -86,8 +86,7 @@ impl<F: NttField> Ntt<F> {
         let output = Memory::allocate(size_of_val(&self.values[..]))?;
         let run = |count: u64| {
             let start = Instant::now();
-            (0..count).try_for_each(|_| transform.enqueue(&input, &output))?;
-            transform.synchronize().map(|()| start.elapsed())
+            transform.run_on_device(&input, &output, count).map(|()| start.elapsed())
         };
         run(1)?;
         let mut transformed = self.values.clone();
