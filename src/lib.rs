@@ -86,6 +86,8 @@
 //!
 //! The project's `docs` have a page for each.
 
+// docs.rs shows the feature that each item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unreachable_pub)]
 
 pub mod accelerator;

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "https://github.com/"
 REPOSITORY = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["repository"]
-KINDS = ["*.md", "*.toml", "*.rs", "*.py", "*.sh", "*.yml"]
+KINDS = ["*.cff", "*.md", "*.toml", "*.rs", "*.py", "*.sh", "*.yml"]
 
 if not re.fullmatch(rf"{HOST}[\w.-]+/[\w.-]+", REPOSITORY):
     sys.exit(f"Cargo.toml: repository: expected {HOST}OWNER/NAME, got {REPOSITORY}")

@@ -2,7 +2,7 @@
 """Runs the commands of docs/circom.md in a folder outside the repository, as a reader would.
 
 A block of circom is written to the file that its first line names. Blocks of sh run in order, and each command has to succeed.
-`cargo install --git` installs this tree's program. The last word is snarkjs's: it has to print "OK!".
+`cargo install --locked --git` installs this tree's program. The last word is snarkjs's: it has to print "OK!".
 
 usage: tests/circom_page.py"""
 
@@ -17,7 +17,7 @@ import address
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"```(circom|sh)\n(.*?)```", re.S)
-FROM_GIT = re.compile(rf"cargo install --git {re.escape(address.REPOSITORY)} (\S+).*")
+FROM_GIT = re.compile(rf"cargo install --locked --git {re.escape(address.REPOSITORY)} (\S+).*")
 
 
 def script(text, root):

@@ -81,7 +81,8 @@ const COMPARE: &str = "Examples:
   proofwarp compare msm
   proofwarp compare ntt --log 12..18 --html report.html
   proofwarp compare groth16 --log 16 --repeats 5
-  proofwarp compare halo2 --log 10..14";
+  proofwarp compare halo2 --log 10..14
+  PATH=$PWD/node_modules/.bin:$PATH proofwarp compare circom --zkey circuit.zkey --wtns witness.wtns";
 
 const BENCH: &str = "Examples:
   proofwarp bench msm --log 16..20 --only bls12_381    sums by size and distribution

@@ -41,7 +41,7 @@ fn steps_are_said() {
     let output = run(&files, PROOFWARP, &["prove"], &names);
     let said = text(&output);
     assert!(output.status.success(), "{said}");
-    let steps = ["reading the files\n", "uploading the key\n", "proving\n", "writing the files\n"];
+    let steps = ["reading the files\n", "preparing the key\n", "proving\n", "writing the files\n"];
     let places = steps.map(|line| said.find(line));
     assert!(places[0].is_some() && places.is_sorted(), "{places:?}: {said}");
 }

@@ -24,8 +24,14 @@ struct Server {
 
 impl Server {
     fn start(options: &[&str]) -> Self {
+        Self::start_with(options, &[])
+    }
+
+    /// Starts a server with environment variables.
+    fn start_with(options: &[&str], variables: &[(&str, &str)]) -> Self {
         let files = Files::new();
         let mut command = command(PROOFWARP);
+        command.envs(variables.iter().copied());
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(options).arg(files.path("multiplier.zkey"));
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the program runs");
         let mut stdout = BufReader::new(child.stdout.take().expect("its output"));
@@ -155,6 +161,7 @@ fn witnesses_are_proved_and_counted() {
     let health = server.get("/health");
     assert_eq!((health.status, &health.json()["status"]), (200, &Value::from("ok")), "{health:?}");
     assert_eq!(health.json()["circuits"][0]["name"], "multiplier");
+    assert_eq!(health.json()["backend"], "cpu (host)");
     let metrics = server.get("/metrics");
     assert!(metrics.head.contains("content-type: text/plain; version=0.0.4"), "{metrics:?}");
     for line in [
@@ -201,6 +208,8 @@ fn bad_requests_are_told_why() {
     server.post("/prove/other", &[], WTNS).expect_error(404, "not_found", "expected one of multiplier, got \"other\"");
     server.get("/").expect_error(404, "not_found", "/prove/<circuit>");
     server.get("/prove/multiplier").expect_error(405, "not_found", "POST");
+    server.await_metric("proofwarp_rejections_total{reason=\"not_found\"} 3");
+    server.await_metric("proofwarp_rejections_total{reason=\"refused\"} 0");
     server.prove(b"").expect_error(400, "bad_witness", "body: header of the file: ");
     server.prove(&WTNS[..150]).expect_error(400, "bad_witness", "body: section 2 (values): length: ");
     // nWitness, and the length of the values' section.
@@ -242,10 +251,15 @@ fn a_full_queue_is_told() {
     server.prove(WTNS).expect_proof();
 }
 
+/// Drivers are loaded too: LLVM, which PoCL contains, has handlers of its own.
 #[test]
 fn requests_in_progress_are_finished() {
-    for signal in ["INT", "TERM"] {
-        let mut server = Server::start(&[]);
+    let any = [("PROOFWARP_BACKEND", ""), ("PROOFWARP_OPENCL_CPU", "1")];
+    for (signal, variables) in [("INT", &[][..]), ("TERM", &[]), ("TERM", &any[..1]), ("INT", &any), ("TERM", &any)] {
+        let mut server = Server::start_with(&[], variables);
+        if !variables.is_empty() {
+            server.prove(WTNS).expect_proof();
+        }
         let mut stream = server.send_head("POST", "/prove/multiplier", &[("Content-Length", "204")]);
         stream.write_all(&WTNS[..100]).expect("a part");
         server.await_metric("proofwarp_queue_length{circuit=\"multiplier\"} 1");
@@ -257,7 +271,7 @@ fn requests_in_progress_are_finished() {
         }
         stream.write_all(&WTNS[100..]).expect("the rest");
         Answer::read(stream).expect_proof();
-        assert_eq!(server.wait().code(), Some(0), "{signal}");
+        assert_eq!(server.wait().code(), Some(0), "{signal} {variables:?}");
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Report {
     pub device: String,
     /// Wall time of the whole call.
     pub total: Duration,
-    /// Times and sizes of transfers, and times of kernels. All are zero on the CPU.
+    /// Times and sizes of transfers, and times of kernels. All are zero on the CPU. A time of zero means not measured.
     pub traffic: StreamStats,
     /// Reasons why backends that were tried before did not give the result. It is empty if the first one did.
     pub fallbacks: Vec<String>,
@@ -26,24 +26,22 @@ pub struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let t = &self.traffic;
-        write!(
-            f,
-            "{} of {} on {} ({}): {:.3?}, upload {:.3?} ({} B), kernels {:.3?}, download {:.3?} ({} B)",
-            self.operation,
-            self.elements,
-            self.backend,
-            self.device,
-            self.total,
-            t.upload,
-            t.bytes_up,
-            t.kernels,
-            t.download,
-            t.bytes_down
-        )?;
-        if !t.compile.is_zero() {
-            write!(f, ", compilation {:.3?}", t.compile)?;
-        }
-        self.fallbacks.iter().try_for_each(|reason| write!(f, "; fell back: {reason}"))
+        let Self { operation, elements, backend, device, total, traffic, fallbacks } = self;
+        write!(f, "{operation} of {elements} on {backend} ({device}): {total:.3?}")?;
+        write_measured(f, "upload", traffic.upload, traffic.bytes_up)?;
+        write_measured(f, "kernels", traffic.kernels, 0)?;
+        write_measured(f, "download", traffic.download, traffic.bytes_down)?;
+        write_measured(f, "compilation", traffic.compile, 0)?;
+        fallbacks.iter().try_for_each(|reason| write!(f, "; fell back: {reason}"))
+    }
+}
+
+/// Writes the time and the bytes of `part`, each of them only if it is not zero. A zero means not measured.
+fn write_measured(f: &mut fmt::Formatter<'_>, part: &str, time: Duration, bytes: u64) -> fmt::Result {
+    match (time.is_zero(), bytes) {
+        (true, 0) => Ok(()),
+        (false, 0) => write!(f, ", {part} {time:.3?}"),
+        (true, _) => write!(f, ", {part} of {bytes} B"),
+        (false, _) => write!(f, ", {part} {time:.3?} ({bytes} B)"),
     }
 }

@@ -28,6 +28,8 @@ pub enum Reader {
     Build,
     /// Frameworks, such as bellperson, and the drop-ins for them. The frameworks define the variable's meaning.
     Frameworks,
+    /// Libraries and drivers that the engine uses. They define the variable's meaning.
+    Libraries,
     /// Benches, tests and their scripts.
     Benches,
 }
@@ -68,6 +70,15 @@ const fn framework_variable(
     effect: &'static str,
 ) -> Variable {
     Variable { name, form: Form::Other(form), default, effect, reader: Reader::Frameworks }
+}
+
+const fn library_variable(
+    name: &'static str,
+    form: &'static str,
+    default: &'static str,
+    effect: &'static str,
+) -> Variable {
+    Variable { name, form: Form::Other(form), default, effect, reader: Reader::Libraries }
 }
 
 const fn bench_variable(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {
@@ -199,6 +210,25 @@ pub const VARIABLES: &[Variable] = &[
         "the drop-in's",
         "arguments of nvcc for kernels that another crate appends",
     ),
+    library_variable(
+        "RAYON_NUM_THREADS",
+        "a number",
+        "one a core",
+        "threads of rayon's pool: the CPU's share of all work",
+    ),
+    library_variable(
+        "CUDA_VISIBLE_DEVICES",
+        "numbers, such as 0,1",
+        "all",
+        "cards that CUDA shows to the process, in this order",
+    ),
+    library_variable(
+        "OCL_ICD_VENDORS",
+        "a folder, or a file `.icd`",
+        "`/etc/OpenCL/vendors`",
+        "where the OpenCL loader looks for drivers",
+    ),
+    library_variable("POCL_CACHE_DIR", "a folder", "`~/.cache/pocl`", "folder of the programs that PoCL compiled"),
     bench_variable(
         "PROOFWARP_BENCH_LOG",
         Form::Other("such as 10..24"),
@@ -267,6 +297,7 @@ pub fn render_settings_page() -> String {
         (Reader::Engine, "The engine and its adapters", "Read once per process."),
         (Reader::Build, "The build of the CUDA kernels", "Read when the crate is built with the feature `cuda`."),
         (Reader::Frameworks, "bellperson's own", "The drop-ins give them the meaning that they have in bellperson."),
+        (Reader::Libraries, "Of libraries and drivers", "Read by rayon, CUDA, the OpenCL loader and PoCL."),
         (Reader::Benches, "Benches and tests", "They do not affect the library."),
     ];
     for (reader, title, text) in sections {

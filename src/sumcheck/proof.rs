@@ -181,5 +181,10 @@ pub(super) fn observe_message<F: SumcheckField>(
 
 /// Returns the error for a proof whose finals do not follow from its messages.
 pub(super) fn verification_failed() -> Error {
-    Error::invalid(ERROR_CONTEXT, "proof", "finals that the messages lead to", "others")
+    Error::invalid(
+        ERROR_CONTEXT,
+        "proof",
+        "finals that the messages lead to",
+        "others: sum, proof or transcript differ from the prover's",
+    )
 }

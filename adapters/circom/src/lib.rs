@@ -26,6 +26,8 @@
 //! # }
 //! ```
 
+// docs.rs shows the feature that each item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unreachable_pub)]
 
 #[cfg(any(feature = "ark-0_5", feature = "ark-0_6"))]

@@ -173,6 +173,13 @@ pub const STOCK: &str = if cfg!(feature = "stock-cuda") {
     "the CPU's code"
 };
 
+/// Names stock ec-gpu-gen on its own kernels.
+pub const STOCK_KERNELS: &str = if cfg!(feature = "stock-cuda") {
+    "ec-gpu-gen 0.7.1, its CUDA kernels"
+} else {
+    "ec-gpu-gen 0.7.1, its OpenCL kernels"
+};
+
 fn left_out(accelerator: &Accelerator) -> Vec<String> {
     let mut found = Vec::new();
     if !cfg!(feature = "stock-cuda") && !cfg!(feature = "stock-opencl") {

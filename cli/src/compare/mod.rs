@@ -14,6 +14,7 @@ mod outputs;
 mod plot;
 mod print;
 mod results;
+mod stock_kernels;
 mod verdict;
 
 use anyhow::Result;

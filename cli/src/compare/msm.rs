@@ -15,7 +15,8 @@ use proofwarp::curve::MsmCurve;
 use proofwarp::field::NttField;
 use proofwarp::msm::{Msm, ScalarForm, msm};
 
-use super::measure::Session;
+use super::measure::{STOCK_KERNELS, Session};
+use super::stock_kernels::{self, Sum};
 use crate::cli::Curve;
 
 /// Holds the name of another implementation, and its function that multiplies points by scalars and returns the sum.
@@ -24,9 +25,15 @@ struct Peer<C: MsmCurve>(&'static str, fn(&[C], &[C::Scalar]) -> C::Curve);
 /// Measures MSMs on `curve`, at all sizes of `session`.
 pub fn measure(session: &mut Session, curve: Curve) -> Result<()> {
     match curve {
-        Curve::Bls12G1 => all_sizes::<G1Affine>(session, &[Peer(BLST, |p, s| G1Projective::multi_exp(&curves(p), s))]),
-        Curve::Bls12G2 => all_sizes::<G2Affine>(session, &[Peer(BLST, |p, s| G2Projective::multi_exp(&curves(p), s))]),
-        Curve::Bn254G1 => all_sizes::<bn256::G1Affine>(session, &[Peer(HALO2CURVES, |p, s| msm_best(s, p))]),
+        Curve::Bls12G1 => {
+            let blst = Peer(BLST, |p, s| G1Projective::multi_exp(&curves(p), s));
+            all_sizes::<G1Affine>(session, stock_kernels::sum(), &[blst])
+        }
+        Curve::Bls12G2 => {
+            let blst = Peer(BLST, |p, s| G2Projective::multi_exp(&curves(p), s));
+            all_sizes::<G2Affine>(session, stock_kernels::sum(), &[blst])
+        }
+        Curve::Bn254G1 => all_sizes::<bn256::G1Affine>(session, None, &[Peer(HALO2CURVES, |p, s| msm_best(s, p))]),
     }
 }
 
@@ -37,16 +44,17 @@ fn curves<C: PrimeCurveAffine>(points: &[C]) -> Vec<C::Curve> {
     points.iter().map(PrimeCurveAffine::to_curve).collect()
 }
 
-fn all_sizes<C>(session: &mut Session, peers: &[Peer<C>]) -> Result<()>
+fn all_sizes<C>(session: &mut Session, mut stock: Option<Sum<C>>, peers: &[Peer<C>]) -> Result<()>
 where
     C: MsmCurve<Scalar: NttField, Curve: group::Curve<AffineRepr = C>>,
 {
     let logs = session.logs.clone();
-    session.expect(logs.len() * (2 + peers.len() + usize::from(session.has_device())));
-    logs.into_iter().try_for_each(|log| one_size(session, peers, log))
+    let own = usize::from(session.has_device()) + usize::from(stock.is_some());
+    session.expect(logs.len() * (2 + peers.len() + own));
+    logs.into_iter().try_for_each(|log| one_size(session, stock.as_mut(), peers, log))
 }
 
-fn one_size<C>(session: &mut Session, peers: &[Peer<C>], log: u32) -> Result<()>
+fn one_size<C>(session: &mut Session, stock: Option<&mut Sum<C>>, peers: &[Peer<C>], log: u32) -> Result<()>
 where
     C: MsmCurve<Scalar: NttField, Curve: group::Curve<AffineRepr = C>>,
 {
@@ -63,6 +71,9 @@ where
     }
     sums.push(session.ours(name("proofwarp, from the host"), || Ok(msm(&accelerator, &points, &scalars, None)?))?);
     let (stock_points, stock_scalars) = (Arc::new(points.clone()), Arc::new(reprs(&scalars)));
+    if let Some(sum) = stock {
+        sums.push(session.timed(name(STOCK_KERNELS), || sum(&stock_points, &stock_scalars))?);
+    }
     sums.push(session.timed(name("ec-gpu-gen 0.7.1, CPU"), || {
         let (worker, bases) = (Worker::new(), (stock_points.clone(), 0));
         Ok(multiexp_cpu(&worker, bases, FullDensity, stock_scalars.clone()).wait()?)

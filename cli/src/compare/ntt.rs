@@ -7,24 +7,25 @@ use ec_gpu_gen::threadpool::Worker;
 use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::ntt::{Direction, NttDomain};
 
-use super::measure::Session;
+use super::measure::{STOCK_KERNELS, Session};
+use super::stock_kernels::{self, Transform};
 use crate::cli::Field;
 
 /// Measures NTTs over `field`, at all sizes of `session`.
 pub fn measure(session: &mut Session, field: Field) -> Result<()> {
     match field {
-        Field::Bls12 => all_sizes::<blstrs::Scalar>(session),
-        Field::Bn254 => all_sizes::<halo2curves::bn256::Fr>(session),
+        Field::Bls12 => all_sizes::<blstrs::Scalar>(session, stock_kernels::transform()),
+        Field::Bn254 => all_sizes::<halo2curves::bn256::Fr>(session, None),
     }
 }
 
-fn all_sizes<F: NttField>(session: &mut Session) -> Result<()> {
+fn all_sizes<F: NttField>(session: &mut Session, mut stock: Option<Transform<F>>) -> Result<()> {
     let logs = session.logs.clone();
-    session.expect(logs.len() * (3 + usize::from(session.has_device())));
-    logs.into_iter().try_for_each(|log| one_size::<F>(session, log))
+    session.expect(logs.len() * (3 + usize::from(session.has_device()) + usize::from(stock.is_some())));
+    logs.into_iter().try_for_each(|log| one_size::<F>(session, stock.as_mut(), log))
 }
 
-fn one_size<F: NttField>(session: &mut Session, log: u32) -> Result<()> {
+fn one_size<F: NttField>(session: &mut Session, stock: Option<&mut Transform<F>>, log: u32) -> Result<()> {
     let input: Vec<F> = inputs::elements(1 << log, u64::from(log));
     let operation = format!("ntt {}", F::NAME);
     let name = |implementation: &'static str| (operation.as_str(), implementation, log);
@@ -39,10 +40,20 @@ fn one_size<F: NttField>(session: &mut Session, log: u32) -> Result<()> {
     domain.forward(&mut values)?;
     results.push(values.clone());
     session.ours(name("proofwarp, from the host"), || Ok(((), domain.forward(&mut values)?)))?;
+    if let Some(transform) = stock {
+        let transform = |values: &mut Vec<F>| transform(values, &omega, log);
+        results.push(in_place(session, name(STOCK_KERNELS), &input, transform)?);
+    }
     let worker = Worker::new();
-    let stock = |values: &mut Vec<F>| parallel_fft(values, &worker, &omega, log, worker.log_num_threads());
-    results.push(in_place(session, name("ec-gpu-gen 0.7.1, CPU"), &input, stock)?);
-    let halo2curves = |values: &mut Vec<F>| halo2curves::fft::best_fft(values, omega, log);
+    let on_cpu = |values: &mut Vec<F>| {
+        parallel_fft(values, &worker, &omega, log, worker.log_num_threads());
+        Ok(())
+    };
+    results.push(in_place(session, name("ec-gpu-gen 0.7.1, CPU"), &input, on_cpu)?);
+    let halo2curves = |values: &mut Vec<F>| {
+        halo2curves::fft::best_fft(values, omega, log);
+        Ok(())
+    };
     results.push(in_place(session, name("halo2curves"), &input, halo2curves)?);
     ensure!(results.iter().all(|values| *values == results[0]), "{operation} of 2^{log}: results differ");
     session.checked(format!("{operation} of 2^{log}: {} equal results", results.len()));
@@ -54,15 +65,12 @@ fn in_place<F: NttField>(
     session: &mut Session,
     name: (&str, &str, u32),
     input: &[F],
-    mut transform: impl FnMut(&mut Vec<F>),
+    mut transform: impl FnMut(&mut Vec<F>) -> Result<()>,
 ) -> Result<Vec<F>> {
     let mut values = input.to_vec();
-    transform(&mut values);
+    transform(&mut values)?;
     let first = values.clone();
-    session.timed(name, || {
-        transform(&mut values);
-        Ok(())
-    })?;
+    session.timed(name, || transform(&mut values))?;
     Ok(first)
 }
 

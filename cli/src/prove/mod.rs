@@ -64,7 +64,7 @@ pub fn prove(files: &ProofFiles, verify: bool, progress: &Progress) -> Result<()
     let (zkey, witness) = inputs?;
     let accelerator = accelerator.map_err(|_| anyhow!("the thread that starts the devices panicked"))??;
     warnings::warn_without_device(&accelerator);
-    let key = progress.step("uploading the key", || AnyProvingKey::new(&accelerator, &zkey)).map_err(with_text)?;
+    let key = progress.step("preparing the key", || AnyProvingKey::new(&accelerator, &zkey)).map_err(with_text)?;
     drop(zkey);
     let texts = progress.step("proving", || key.prove_batch_to_json(&[&witness], verify, None)).map_err(with_text)?;
     let texts = texts.first().ok_or_else(|| anyhow!("{}: expected one proof, got none", files.wtns.display()))?;

@@ -52,7 +52,7 @@ pub(super) fn names(paths: &[PathBuf]) -> Result<Vec<(String, &Path)>> {
 pub(super) fn load(accelerator: &Accelerator, named: Vec<(String, &Path)>) -> Result<Vec<Arc<Circuit>>> {
     let load = |(name, path): (String, &Path)| {
         let start = Instant::now();
-        say(format_args!("{name}: reading {}, then uploading the key", path.display()));
+        say(format_args!("{name}: reading {}, then preparing the key", path.display()));
         let zkey = Zkey::open(path).map_err(with_text)?;
         let key = AnyProvingKey::new(accelerator, &zkey).map_err(with_text)?;
         let header = key.header();

@@ -82,6 +82,9 @@ impl Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
+        if let Self::Internal(text) = &self {
+            log::error!("{text}");
+        }
         let body = format!("{}\n", json!({ "error": self.text(), "reason": self.reason() }));
         let mut response = (self.status(), [(CONTENT_TYPE, "application/json")], body).into_response();
         if matches!(self, Self::QueueFull(_)) {

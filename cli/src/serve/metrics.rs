@@ -4,6 +4,8 @@ use std::fmt::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use axum::http::StatusCode;
+
 use super::circuit::Circuit;
 use super::failure::Failure;
 use super::histogram::Histogram;
@@ -33,6 +35,33 @@ impl CircuitMetrics {
     }
 }
 
+/// Counts requests that reach no circuit.
+#[derive(Debug, Default)]
+pub(super) struct Rejections {
+    refused: AtomicU64,
+    not_found: AtomicU64,
+}
+
+impl Rejections {
+    /// Counts a request by the `status` of its answer, if that is one of these.
+    pub(super) fn count(&self, status: StatusCode) {
+        let count = match status {
+            StatusCode::FORBIDDEN => &self.refused,
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => &self.not_found,
+            _ => return,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn write(&self, text: &mut String) -> fmt::Result {
+        const NAME: &str = "proofwarp_rejections_total";
+        writeln!(text, "# HELP {NAME} Requests that reached no circuit, by reason.\n# TYPE {NAME} counter")?;
+        [("refused", &self.refused), ("not_found", &self.not_found)].into_iter().try_for_each(|(reason, count)| {
+            writeln!(text, "{NAME}{{reason=\"{reason}\"}} {}", count.load(Ordering::Relaxed))
+        })
+    }
+}
+
 /// Writes a metric's lines for one circuit, whose label is given.
 type WriteLines = fn(&mut String, &str, &CircuitMetrics, &str) -> fmt::Result;
 
@@ -59,11 +88,11 @@ fn write_failures(text: &mut String, name: &str, metrics: &CircuitMetrics, label
     })
 }
 
-/// Returns the figures of `circuits` in Prometheus' text format.
+/// Returns the figures of `circuits`, and `rejections`, in Prometheus' text format.
 ///
 /// # Errors
 /// Returns an error if a figure cannot be formatted, which never happens.
-pub(super) fn to_text(circuits: &[Arc<Circuit>]) -> Result<String, fmt::Error> {
+pub(super) fn to_text(circuits: &[Arc<Circuit>], rejections: &Rejections) -> Result<String, fmt::Error> {
     let mut text = String::new();
     for (name, kind, help, write_lines) in METRICS {
         writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}")?;
@@ -71,6 +100,7 @@ pub(super) fn to_text(circuits: &[Arc<Circuit>]) -> Result<String, fmt::Error> {
             write_lines(&mut text, name, &circuit.metrics, &label(&circuit.name))?;
         }
     }
+    rejections.write(&mut text)?;
     Ok(text)
 }
 

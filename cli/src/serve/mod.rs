@@ -32,6 +32,7 @@ use crate::cli;
 use crate::output::{self, say};
 use crate::warnings;
 use access::AccessRules;
+use metrics::Rejections;
 use queue::ProofQueue;
 use routes::ServerState;
 use signals::Signals;
@@ -50,13 +51,19 @@ pub fn run(options: &cli::Serve) -> Result<()> {
     let rules = AccessRules::new(options.listen, &options.allow_host, &options.allow_origin)?;
     let runtime = runtime::Builder::new_multi_thread().worker_threads(HTTP_THREADS).enable_all().build()?;
     let listener = runtime.block_on(listen(options.listen))?;
+    // Before any driver is loaded: LLVM, which PoCL contains, installs handlers too. These restore the ones before them and raise
+    // the signal again, where those of this program would call the ones before them, which end the process.
+    let signals = runtime.block_on(async { Signals::new() })?;
+    let start = runtime.spawn(end_at_signal());
     let accelerator = Accelerator::from_env()?;
     warnings::warn_without_device(&accelerator);
     let circuits = circuit::load(&accelerator, names)?;
+    start.abort();
     let (queue, worker) = ProofQueue::start(options.queue as usize)?;
     let max_body = options.max_body.unwrap_or_else(|| circuit::max_witness_bytes(&circuits));
-    let state = Arc::new(ServerState { circuits, queue, max_body: usize::try_from(max_body)? });
-    let end = runtime.block_on(serve(listener, routes::router(state, rules)))?;
+    let (backend, rejections) = (describe_backend(&accelerator), Rejections::default());
+    let state = Arc::new(ServerState { backend, circuits, queue, max_body: usize::try_from(max_body)?, rejections });
+    let end = runtime.block_on(serve(listener, routes::router(state, rules), signals))?;
     match end {
         End::Finished => worker.join().map_err(|_| anyhow!("the thread that proves panicked")),
         End::Forced => {
@@ -78,9 +85,23 @@ async fn listen(address: SocketAddr) -> Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| format!("--listen {address}"))
 }
 
-/// Answers requests until a signal comes, and then those in progress.
-async fn serve(listener: TcpListener, router: Router) -> Result<End> {
-    let mut signals = Signals::new()?;
+/// Ends the process at a signal: while keys are loaded, no request is in progress.
+async fn end_at_signal() {
+    if let Ok(mut signals) = Signals::new() {
+        signals.next().await;
+        std::process::exit(0);
+    }
+}
+
+/// Returns the device or the devices that prove, such as `cuda (NVIDIA H200)`.
+fn describe_backend(accelerator: &Accelerator) -> String {
+    let devices = accelerator.devices().iter().map(|device| device.info());
+    let names: Vec<_> = devices.map(|info| format!("{} ({})", info.backend, info.name)).collect();
+    if names.is_empty() { "cpu (host)".to_owned() } else { names.join(", ") }
+}
+
+/// Answers requests until one of `signals` comes, and then those in progress.
+async fn serve(listener: TcpListener, router: Router, mut signals: Signals) -> Result<End> {
     let address = listener.local_addr()?;
     let (stop, stopped) = oneshot::channel::<()>();
     let server = axum::serve(listener, router).with_graceful_shutdown(async {

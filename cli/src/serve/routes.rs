@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{StatusCode, Uri};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use proofwarp_circom::{ProofTexts, Witness};
@@ -18,7 +18,7 @@ use super::access::{AccessRules, check_access};
 use super::body;
 use super::circuit::Circuit;
 use super::failure::Failure;
-use super::metrics;
+use super::metrics::{self, Rejections};
 use super::queue::ProofQueue;
 
 const JSON: [(axum::http::HeaderName, &str); 1] = [(CONTENT_TYPE, "application/json")];
@@ -30,10 +30,13 @@ const WITNESS: &str = "body";
 /// Holds what requests share.
 #[derive(Debug)]
 pub(super) struct ServerState {
+    /// The device or the devices that prove.
+    pub backend: String,
     pub circuits: Vec<Arc<Circuit>>,
     pub queue: ProofQueue,
     /// Maximum number of bytes of a body.
     pub max_body: usize,
+    pub rejections: Rejections,
 }
 
 /// Returns the service, which checks each request by `rules` first.
@@ -44,10 +47,18 @@ pub(super) fn router(state: Arc<ServerState>, rules: AccessRules) -> Router {
         .route("/metrics", get(metrics))
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
-        .with_state(state);
+        .with_state(state.clone());
     let cors = rules.cors();
     // The layer that is added last sees a request first.
-    routes.layer(cors).layer(from_fn_with_state(Arc::new(rules), check_access))
+    let routes = routes.layer(cors).layer(from_fn_with_state(Arc::new(rules), check_access));
+    routes.layer(from_fn_with_state(state, count_rejection))
+}
+
+/// Counts a `request` that reaches no circuit.
+async fn count_rejection(State(state): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    state.rejections.count(response.status());
+    response
 }
 
 async fn prove(State(state): State<Arc<ServerState>>, Path(name): Path<String>, body: Body) -> Response {
@@ -90,7 +101,8 @@ async fn health(State(state): State<Arc<ServerState>>) -> Response {
     let status = if is_alive { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let text = if is_alive { "ok" } else { "the thread that proves has ended" };
     let circuits: Vec<_> = state.circuits.iter().map(|circuit| describe(circuit)).collect();
-    (status, JSON, format!("{}\n", json!({ "status": text, "circuits": circuits }))).into_response()
+    (status, JSON, format!("{}\n", json!({ "status": text, "backend": state.backend, "circuits": circuits })))
+        .into_response()
 }
 
 fn describe(circuit: &Circuit) -> serde_json::Value {
@@ -106,7 +118,7 @@ fn describe(circuit: &Circuit) -> serde_json::Value {
 }
 
 async fn metrics(State(state): State<Arc<ServerState>>) -> Response {
-    match metrics::to_text(&state.circuits) {
+    match metrics::to_text(&state.circuits, &state.rejections) {
         Ok(text) => (PROMETHEUS, text).into_response(),
         Err(error) => Failure::Internal(error.to_string()).into_response(),
     }

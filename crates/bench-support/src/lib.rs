@@ -3,6 +3,7 @@
 //! Without the feature `engine` it names nothing of proofwarp, so that programs that link stock crates can use it.
 
 /// Prints a line, unless the reader of standard output has gone.
+#[cfg_attr(not(feature = "engine"), allow(unused_macros, reason = "only programs with the engine print"))]
 macro_rules! say {
     ($($argument:tt)*) => {
         $crate::output::print_line(format_args!($($argument)*))

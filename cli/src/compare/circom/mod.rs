@@ -24,7 +24,7 @@ struct CircomComparison<'a> {
 /// Measures proofs by proofwarp, with a resident key and by one process each, and proofs by the peers that are there.
 pub fn measure(session: &mut Session, options: &Circom) -> Result<()> {
     let zkey = Zkey::open(&options.zkey).map_err(with_text)?;
-    let key = session.preparing("uploading the key", || AnyProvingKey::new(&session.accelerator, &zkey));
+    let key = session.preparing("preparing the key", || AnyProvingKey::new(&session.accelerator, &zkey));
     let key = key.map_err(with_text)?;
     drop(zkey);
     let work = CircomComparison::new(options, &key);

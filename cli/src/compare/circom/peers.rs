@@ -47,7 +47,8 @@ impl Peer {
             return Err(format!("{SNARKJS}: --snarkjs: expected a command, got {command:?}"));
         };
         let mut arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-        try_running(SNARKJS, program.as_ref(), &[arguments.as_slice(), &["--version".into()]].concat())?;
+        try_running(SNARKJS, program.as_ref(), &[arguments.as_slice(), &["--version".into()]].concat())
+            .map_err(|reason| format!("{reason} (see --snarkjs)"))?;
         arguments.extend(["groth16", "prove"].map(OsString::from));
         Ok(Self { name: SNARKJS, program: program.into(), arguments })
     }

@@ -53,6 +53,11 @@ pub trait Prover {
         Vec::new()
     }
 
+    /// Returns the bound of the memory that a proof with `key` takes on the first device, in words, or `None` if there is none.
+    fn memory_bound(&self, _key: &ProvingKey<G1Affine>) -> Option<String> {
+        None
+    }
+
     /// Returns the maximum bytes of a device's memory that it took, or `None` if that is unknown.
     fn device_bytes(&self) -> Option<u64> {
         None
@@ -80,6 +85,9 @@ pub fn measure<C: Circuit<Fr>>(prover: &impl Prover, task: &Task<'_, C>) -> Resu
     let (key, keygen_vk_steps) = (format!("{:?}", vk.transcript_repr()), prover.key_steps());
     let (pk, keygen_pk) = timed(&format!("{name_}: keygen_pk"), || prover.keygen_pk(vk, keys))?;
     let keygen_pk_steps = prover.key_steps();
+    if let Some(bound) = prover.memory_bound(&pk) {
+        println!("{name_}: a proof takes {bound}");
+    }
     let circuit = [Timed::new((task.circuits.for_proofs)(keys))];
     let (first, _) = timed(&format!("{name_}: first proof"), || run(prover, task, &pk, &circuit))?;
     let again = |_| Ok(timed(&format!("{name_}: proof"), || run(prover, task, &pk, &circuit))?.0);

@@ -129,6 +129,15 @@ impl Prover for Ours<'_> {
         std::mem::take(&mut lock(&self.seen).steps)
     }
 
+    fn memory_bound(&self, key: &ProvingKey<G1Affine>) -> Option<String> {
+        let device = Accelerator::global().ok()?.devices().first()?;
+        let bound = |free| proofwarp_halo2::memory(key, 1).bound::<G1Affine>(device, free);
+        Some(match device.unreserved_memory().and_then(bound) {
+            Ok(bound) => bound.to_string(),
+            Err(error) => format!("too much memory: {error}"),
+        })
+    }
+
     fn device_bytes(&self) -> Option<u64> {
         used().iter().map(|device| device.peak_memory()).max()
     }
