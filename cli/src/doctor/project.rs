@@ -1,5 +1,6 @@
 //! Reads a project's `Cargo.lock`: which of its packages proofwarp replaces, and by which lines of a manifest.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -53,6 +54,12 @@ const fn package(name: &'static str, versions: &'static str, route: Route, page:
     ProvingPackage { name, versions, route, page }
 }
 
+/// Adapters, whose functions a project calls.
+const ADAPTERS: [&str; 4] = ["proofwarp-bellperson", "proofwarp-circom", "proofwarp-halo2", "proofwarp-midnight"];
+
+/// Packages whose drop-in has one version of those that it serves. A patch replaces an older one only after an update.
+const DROP_IN_VERSIONS: [(&str, &str, &str); 2] = [("ec-gpu-gen", "0.7", "0.7.1"), ("halo2-axiom-gpu", "1", "1.0.1")];
+
 /// Describes what proofwarp can do for a project.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Project {
@@ -91,11 +98,12 @@ impl Project {
         let mut patches = BTreeSet::new();
         for package in &lock.packages {
             let mut named = PROVING_PACKAGES.iter().filter(|known| known.name == package.name.as_str()).peekable();
-            if named.peek().is_none() {
+            let is_adapter = ADAPTERS.contains(&package.name.as_str());
+            if named.peek().is_none() && !is_adapter {
                 continue;
             }
             let served = named.clone().find(|known| serves(known, package));
-            let replaced = package.dependencies.iter().any(|other| other.name.as_str().starts_with("proofwarp"));
+            let replaced = is_adapter || is_drop_in(package, lock);
             let advice = match served {
                 _ if replaced => "proves on proofwarp".to_owned(),
                 Some(known) => {
@@ -112,7 +120,7 @@ impl Project {
             .patch
             .unused
             .iter()
-            .filter(|one| is_drop_in(one))
+            .filter(|one| is_unused_drop_in(one))
             .map(|one| format!("{} {}", one.name, one.version))
             .collect();
         project
@@ -126,7 +134,7 @@ impl Project {
                 Level::Warning,
                 "unused-patch",
                 says,
-                "the lines below `project`, then `cargo update` of the package",
+                "the lines below `project`, and the update that its row names",
             )
         });
         let unknown = self.packages.is_empty().then(|| {
@@ -138,7 +146,29 @@ impl Project {
 }
 
 fn serves(known: &ProvingPackage, package: &Package) -> bool {
-    VersionReq::parse(known.versions).is_ok_and(|versions| versions.matches(&package.version))
+    matches(known.versions, package)
+}
+
+fn matches(versions: &str, package: &Package) -> bool {
+    VersionReq::parse(versions).is_ok_and(|versions| versions.matches(&package.version))
+}
+
+/// Returns whether `package` of `lock` is a drop-in: whether it depends on proofwarp, or on a drop-in of its own name.
+fn is_drop_in(package: &Package, lock: &Lockfile) -> bool {
+    let is_ours = |other: &Dependency| {
+        let same = || lock.packages.iter().find(|package| other.matches(package));
+        let same_name = other.name == package.name && other.version != package.version;
+        other.name.as_str().starts_with("proofwarp") || same_name && same().is_some_and(|same| is_drop_in(same, lock))
+    };
+    package.dependencies.iter().any(is_ours)
+}
+
+/// Returns the update that `package` needs before a patch can replace it.
+fn update(package: &Package) -> Option<String> {
+    let is_known = |known: &&(&str, &str, &str)| known.0 == package.name.as_str() && matches(known.1, package);
+    let (name, _, version) = DROP_IN_VERSIONS.iter().find(is_known)?;
+    let locked = &package.version;
+    (locked.to_string() != *version).then(|| format!("`cargo update -p {name}@{locked} --precise {version}`"))
 }
 
 fn versions<'k>(known: impl Iterator<Item = &'k ProvingPackage>) -> String {
@@ -153,7 +183,13 @@ fn advise(known: &ProvingPackage, package: &Package, lock: &Lockfile) -> String 
         Route::Patch(_) if patch_table(package).is_none() => {
             "a patch replaces neither a path nor this registry".to_owned()
         }
-        Route::Patch(_) => format!("patch it: {page}"),
+        Route::Patch(_) => match update(package) {
+            Some(update) => format!("patch it, and {update}: {page}"),
+            None if known.name == "ec-gpu-gen" && has("proofwarp-bellperson") => {
+                format!("serves bellperson's own functions; patch it: {page}")
+            }
+            None => format!("patch it: {page}"),
+        },
         Route::Adapter(adapter) if has(adapter) => format!("proves by {adapter}"),
         Route::Adapter(adapter) if package.source.as_ref().is_some_and(SourceId::is_git) => {
             format!("{adapter} takes the registry's types, not those from git")
@@ -169,13 +205,14 @@ fn advise(known: &ProvingPackage, package: &Package, lock: &Lockfile) -> String 
 struct Patch {
     table: String,
     name: &'static str,
-    version: Option<&'static str>,
+    /// The newest version comes first, and has the plain key.
+    version: Option<Reverse<&'static str>>,
 }
 
 /// Returns the patch that has `package` replaced, if a patch can replace it.
 fn patch(known: &ProvingPackage, package: &Package) -> Option<Patch> {
     let Route::Patch(version) = known.route else { return None };
-    Some(Patch { table: patch_table(package)?, name: known.name, version })
+    Some(Patch { table: patch_table(package)?, name: known.name, version: version.map(Reverse) })
 }
 
 /// Returns the name of the table in `[patch]` for the source of `package`. A patch replaces packages of git and of
@@ -198,12 +235,12 @@ fn patch_lines(patches: &BTreeSet<Patch>) -> Vec<String> {
             lines.push(format!("[patch.{quote}{table}{quote}]"));
         }
         let (suffix, package) = match (*table == last.0 && *name == last.1, version) {
-            (true, Some(version)) => {
+            (true, Some(Reverse(version))) => {
                 (format!("-{}", version.trim_start_matches('=').replace('.', "_")), format!(", package = \"{name}\""))
             }
             _ => (String::new(), String::new()),
         };
-        let version = version.map_or_else(String::new, |version| format!(", version = \"{version}\""));
+        let version = version.map_or_else(String::new, |Reverse(version)| format!(", version = \"{version}\""));
         lines.push(format!("{name}{suffix} = {{ git = \"{REPOSITORY}\"{version}{package} }}"));
         last = (table, name);
     }
@@ -211,7 +248,7 @@ fn patch_lines(patches: &BTreeSet<Patch>) -> Vec<String> {
 }
 
 /// Returns whether an unused patch is by a drop-in of proofwarp's: from a path, or from proofwarp's repository.
-fn is_drop_in(unused: &Dependency) -> bool {
+fn is_unused_drop_in(unused: &Dependency) -> bool {
     let is_ours = |source: &SourceId| source.url().as_str().starts_with(REPOSITORY);
     let mut drop_ins = PROVING_PACKAGES.iter().filter(|known| matches!(known.route, Route::Patch(_)));
     drop_ins.any(|known| known.name == unused.name.as_str()) && unused.source.as_ref().is_none_or(is_ours)
@@ -276,11 +313,14 @@ mod tests {
             locked("risc0-groth16-sys", "5.0.0-rc.1", REGISTRY, ""),
         ]);
         let keys: Vec<_> = project.lines.iter().map(|line| line.split(" = ").next().unwrap_or_default()).collect();
-        assert_eq!(keys, ["[patch.crates-io]", "risc0-groth16-sys", "risc0-groth16-sys-5_0_0-rc_1"]);
+        assert_eq!(keys, ["[patch.crates-io]", "risc0-groth16-sys", "risc0-groth16-sys-0_1"]);
         assert!(project.lines[2].ends_with(", package = \"risc0-groth16-sys\" }"));
         let project =
             read(&[locked("supraseal-c2", "0.1.2", REGISTRY, ""), locked("supraseal-c2", "0.1.3", REGISTRY, "")]);
-        assert!(project.lines[2].starts_with("supraseal-c2-0_1_2 = "), "{:?}", project.lines);
+        assert_eq!(project.lines.len(), 3, "{:?}", project.lines);
+        // As docs/filecoin.md has them.
+        let project = read(&[locked("ec-gpu-gen", "0.6.0", REGISTRY, ""), locked("ec-gpu-gen", "0.7.1", REGISTRY, "")]);
+        assert!(project.lines[2].starts_with("ec-gpu-gen-0_6 = "), "{:?}", project.lines);
     }
 
     #[test]
@@ -296,6 +336,29 @@ mod tests {
             locked("proofwarp-halo2", "0.1.0", "", ""),
         ]);
         assert!(project.packages[0].replaced && project.lines.is_empty());
+    }
+
+    #[test]
+    fn a_drop_in_on_another_of_its_name_needs_no_line() {
+        let project = read(&[
+            locked("ec-gpu-gen", "0.6.0", "", "\"ec-gpu-gen 0.7.1\""),
+            locked("ec-gpu-gen", "0.7.1", "", "\"proofwarp\""),
+            locked("proofwarp", "0.1.0", "", ""),
+        ]);
+        assert!(project.packages.iter().all(|row| row.replaced) && project.lines.is_empty(), "{project:?}");
+    }
+
+    #[test]
+    fn adapters_and_older_versions_are_told() {
+        let project = read(&[
+            locked("ec-gpu-gen", "0.7.1", REGISTRY, ""),
+            locked("halo2-axiom-gpu", "1.0.0", REGISTRY, ""),
+            locked("proofwarp-bellperson", "0.1.0", "", ""),
+        ]);
+        let says: Vec<_> = project.packages.iter().map(|row| row.advice.as_str()).collect();
+        assert_eq!(says[0], "serves bellperson's own functions; patch it: docs/bellperson.md");
+        assert_eq!(says[1], "patch it, and `cargo update -p halo2-axiom-gpu@1.0.0 --precise 1.0.1`: docs/halo2.md");
+        assert_eq!(says[2], "proves on proofwarp");
     }
 
     #[test]
