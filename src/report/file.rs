@@ -1,14 +1,20 @@
 //! The file that `PROOFWARP_REPORT` names.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Once;
+use std::sync::{Mutex, Once};
 
+use super::operation_report::Report;
 use super::record_format::LogRecord;
+use crate::backend::lock;
 use crate::file_state;
 use crate::settings::{Settings, warn_log_or_stderr};
+
+/// Stands for reasons of a fallback in a line of text, if an earlier line has them.
+const AS_BEFORE: &str = "for the reasons above";
 
 /// Appends a line for `entry` to the file that `PROOFWARP_REPORT` names, if it is set. The file tells which operations
 /// ran to programs without a logger, and to programs that watch another one.
@@ -26,15 +32,44 @@ pub(super) fn append_record(entry: &LogRecord<'_>) {
 /// file is a pipe, it does not wait for a reader.
 fn append_record_line(path: &Path, entry: &LogRecord<'_>) -> io::Result<()> {
     let is_json = path.extension().and_then(OsStr::to_str) == Some("jsonl");
-    let line = if is_json { entry.json().to_string() } else { entry.format_line() };
+    let line = if is_json { entry.json().to_string() } else { format_without_repeats(entry) };
     let mut file = file_state::open_nonblocking(OpenOptions::new().create(true).append(true), path)?;
     // Each line is one write, so that lines of several processes do not mix.
     file.write_all(format!("{line}\n").as_bytes())
 }
 
+/// Returns the line of `entry`. Reasons of a fallback that an earlier line of this process has had are not repeated.
+fn format_without_repeats(entry: &LogRecord<'_>) -> String {
+    static TOLD: Mutex<BTreeSet<Vec<String>>> = Mutex::new(BTreeSet::new());
+    let LogRecord::Finished(report) = entry else { return entry.format_line() };
+    if report.fallbacks.is_empty() || lock(&TOLD).insert(report.fallbacks.clone()) {
+        return entry.format_line();
+    }
+    LogRecord::Finished(&Report { fallbacks: vec![AS_BEFORE.to_owned()], ..(*report).clone() }).format_line()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::backend::{BackendKind, StreamStats};
+
+    #[test]
+    fn reasons_are_told_once() {
+        let report = Report {
+            operation: "msm".to_owned(),
+            elements: 1,
+            backend: BackendKind::Cpu,
+            device: "host".to_owned(),
+            total: Duration::ZERO,
+            traffic: StreamStats::default(),
+            fallbacks: vec!["told once".to_owned()],
+        };
+        let lines = [(); 2].map(|()| format_without_repeats(&LogRecord::Finished(&report)));
+        assert!(lines[0].ends_with("; fell back: told once"), "{}", lines[0]);
+        assert!(lines[1].ends_with("; fell back: for the reasons above"), "{}", lines[1]);
+    }
 
     #[test]
     fn the_name_says_whether_lines_are_json() {

@@ -37,9 +37,9 @@ impl Session {
             what: what.to_owned(),
             command: format!("proofwarp {}", words.join(" ")),
             date: today(),
-            environment: environment(&accelerator),
+            environment: environment(&accelerator, what),
             measurements: Vec::new(),
-            left_out: left_out(&accelerator),
+            left_out: left_out(&accelerator, what),
             checked: Vec::new(),
         };
         comparison.environment.iter().for_each(|(name, value)| say(format_args!("{name}: {value}")));
@@ -146,13 +146,18 @@ fn today() -> String {
         .collect()
 }
 
-fn environment(accelerator: &Accelerator) -> Vec<(String, String)> {
+/// Names the comparison whose peers are programs, not crates that this program is linked with.
+const CIRCOM: &str = "circom";
+
+fn environment(accelerator: &Accelerator, what: &str) -> Vec<(String, String)> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut found = vec![
         ("proofwarp".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
         ("host".to_owned(), format!("{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)),
-        ("stock".to_owned(), format!("bellperson 0.27.0, ec-gpu-gen 0.7.1 ({STOCK}), halo2-axiom 0.5.3")),
     ];
+    if what != CIRCOM {
+        found.push(("stock".to_owned(), format!("bellperson 0.27.0, ec-gpu-gen 0.7.1 ({STOCK}), halo2-axiom 0.5.3")));
+    }
     let device = |device: &std::sync::Arc<proofwarp::Device>| {
         let info = device.info();
         let memory = bench_support::table::bytes(info.memory);
@@ -180,9 +185,9 @@ pub const STOCK_KERNELS: &str = if cfg!(feature = "stock-cuda") {
     "ec-gpu-gen 0.7.1, its OpenCL kernels"
 };
 
-fn left_out(accelerator: &Accelerator) -> Vec<String> {
+fn left_out(accelerator: &Accelerator, what: &str) -> Vec<String> {
     let mut found = Vec::new();
-    if !cfg!(feature = "stock-cuda") && !cfg!(feature = "stock-opencl") {
+    if what != CIRCOM && !cfg!(feature = "stock-cuda") && !cfg!(feature = "stock-opencl") {
         found.push("stock's own kernels: built without the features stock-cuda and stock-opencl".to_owned());
     }
     if accelerator.devices().is_empty() && accelerator.forced().is_none() {
