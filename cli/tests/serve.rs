@@ -207,8 +207,9 @@ fn bad_requests_are_told_why() {
     let server = Server::start(&[]);
     server.post("/prove/other", &[], WTNS).expect_error(404, "not_found", "expected one of multiplier, got \"other\"");
     server.get("/").expect_error(404, "not_found", "/prove/<circuit>");
+    server.post("/prove/%FF", &[], WTNS).expect_error(404, "not_found", "expected a name in UTF-8");
     server.get("/prove/multiplier").expect_error(405, "not_found", "POST");
-    server.await_metric("proofwarp_rejections_total{reason=\"not_found\"} 3");
+    server.await_metric("proofwarp_rejections_total{reason=\"not_found\"} 4");
     server.await_metric("proofwarp_rejections_total{reason=\"refused\"} 0");
     server.prove(b"").expect_error(400, "bad_witness", "body: header of the file: ");
     server.prove(&WTNS[..150]).expect_error(400, "bad_witness", "body: section 2 (values): length: ");
@@ -273,6 +274,31 @@ fn requests_in_progress_are_finished() {
         Answer::read(stream).expect_proof();
         assert_eq!(server.wait().code(), Some(0), "{signal} {variables:?}");
     }
+}
+
+/// The OpenCL loader waits for a pipe without a writer, in place of a file that names a driver.
+#[test]
+fn a_signal_ends_the_start() {
+    let files = Files::new();
+    let pipe = files.path("driver.icd");
+    assert!(Command::new("mkfifo").arg(pipe).status().expect("mkfifo").success());
+    let free =
+        std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").to_string();
+    let mut command = command(PROOFWARP);
+    command.env("PROOFWARP_BACKEND", "").env("OCL_ICD_VENDORS", files.folder());
+    command.args(["serve", "--listen", &free]).arg(files.path("multiplier.zkey")).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("the program runs");
+    let stdout = BufReader::new(child.stdout.take().expect("its output"));
+    let mut server = Server { child, address: free, _stdout: stdout, _files: files };
+    let start = Instant::now();
+    while TcpStream::connect(&server.address).is_err() {
+        assert!(start.elapsed() < PATIENCE, "it does not listen");
+        thread::sleep(Duration::from_millis(10));
+    }
+    // Handlers follow the listener.
+    thread::sleep(Duration::from_millis(500));
+    server.signal("TERM");
+    assert_eq!(server.wait().code(), Some(0));
 }
 
 #[test]

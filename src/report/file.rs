@@ -1,6 +1,5 @@
 //! The file that `PROOFWARP_REPORT` names.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -9,12 +8,11 @@ use std::sync::{Mutex, Once};
 
 use super::operation_report::Report;
 use super::record_format::LogRecord;
-use crate::backend::lock;
 use crate::file_state;
 use crate::settings::{Settings, warn_log_or_stderr};
 
-/// Stands for reasons of a fallback in a line of text, if an earlier line has them.
-const AS_BEFORE: &str = "for the reasons above";
+/// Stands for reasons of a fallback in a line of text, if the line before has them.
+const AS_BEFORE: &str = "for the same reasons as before";
 
 /// Appends a line for `entry` to the file that `PROOFWARP_REPORT` names, if it is set. The file tells which operations
 /// ran to programs without a logger, and to programs that watch another one.
@@ -32,20 +30,31 @@ pub(super) fn append_record(entry: &LogRecord<'_>) {
 /// file is a pipe, it does not wait for a reader.
 fn append_record_line(path: &Path, entry: &LogRecord<'_>) -> io::Result<()> {
     let is_json = path.extension().and_then(OsStr::to_str) == Some("jsonl");
-    let line = if is_json { entry.json().to_string() } else { format_without_repeats(entry) };
+    // Another thread's line may repeat its reasons. A lock that is not waited for cannot stop a forked child.
+    let mut last = LAST_REASONS.try_lock().ok();
+    let told = last.as_ref().map_or(&[][..], |last| last.as_slice());
+    let line = if is_json { entry.json().to_string() } else { format_without_repeats(entry, told) };
     let mut file = file_state::open_nonblocking(OpenOptions::new().create(true).append(true), path)?;
     // Each line is one write, so that lines of several processes do not mix.
-    file.write_all(format!("{line}\n").as_bytes())
+    file.write_all(format!("{line}\n").as_bytes())?;
+    if let (LogRecord::Finished(report), Some(last)) = (entry, &mut last) {
+        last.clone_from(&report.fallbacks);
+    }
+    Ok(())
 }
 
-/// Returns the line of `entry`. Reasons of a fallback that an earlier line of this process has had are not repeated.
-fn format_without_repeats(entry: &LogRecord<'_>) -> String {
-    static TOLD: Mutex<BTreeSet<Vec<String>>> = Mutex::new(BTreeSet::new());
-    let LogRecord::Finished(report) = entry else { return entry.format_line() };
-    if report.fallbacks.is_empty() || lock(&TOLD).insert(report.fallbacks.clone()) {
-        return entry.format_line();
+/// Holds the reasons of a fallback in the last line of an operation.
+static LAST_REASONS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Returns the line of `entry`. Its reasons of a fallback are not repeated if they are `last`, those of the line before.
+fn format_without_repeats(entry: &LogRecord<'_>, last: &[String]) -> String {
+    match entry {
+        LogRecord::Finished(report) if !report.fallbacks.is_empty() && report.fallbacks == last => {
+            let fallbacks = vec![AS_BEFORE.to_owned()];
+            LogRecord::Finished(&Report { fallbacks, ..(*report).clone() }).format_line()
+        }
+        _ => entry.format_line(),
     }
-    LogRecord::Finished(&Report { fallbacks: vec![AS_BEFORE.to_owned()], ..(*report).clone() }).format_line()
 }
 
 #[cfg(test)]
@@ -66,9 +75,13 @@ mod tests {
             traffic: StreamStats::default(),
             fallbacks: vec!["told once".to_owned()],
         };
-        let lines = [(); 2].map(|()| format_without_repeats(&LogRecord::Finished(&report)));
-        assert!(lines[0].ends_with("; fell back: told once"), "{}", lines[0]);
-        assert!(lines[1].ends_with("; fell back: for the reasons above"), "{}", lines[1]);
+        let entry = LogRecord::Finished(&report);
+        let first = format_without_repeats(&entry, &[]);
+        assert!(first.ends_with("; fell back: told once"), "{first}");
+        let second = format_without_repeats(&entry, &report.fallbacks);
+        assert!(second.ends_with("; fell back: for the same reasons as before"), "{second}");
+        let other = format_without_repeats(&entry, &["another".to_owned()]);
+        assert_eq!(other, first);
     }
 
     #[test]

@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 use bellperson::gpu::GpuName;
 use ff::PrimeField;
 use group::prime::PrimeCurveAffine;
+
+use super::measure::{STOCK_KERNELS, Session};
 
 /// Multiplies points by canonical scalars, and returns the sum.
 pub type Sum<C> = Box<dyn FnMut(&Arc<Vec<C>>, &Reprs<C>) -> Result<<C as PrimeCurveAffine>::Curve>>;
@@ -16,6 +18,12 @@ pub type Reprs<C> = Arc<Vec<<<C as PrimeCurveAffine>::Scalar as PrimeField>::Rep
 
 /// Transforms a vector of the given binary logarithm in place, by the root of unity ω.
 pub type Transform<F> = Box<dyn FnMut(&mut [F], &F, u32) -> Result<()>>;
+
+/// Records that `stock` was left out because of `error`, such as a machine without a GPU, and drops it.
+pub fn leave_out<T>(session: &mut Session, stock: &mut Option<T>, error: &Error) {
+    session.leave_out(format!("{STOCK_KERNELS}: {error}"));
+    *stock = None;
+}
 
 /// Returns the sum by stock's kernels, or `None` if the program was built without them.
 #[cfg(any(feature = "stock-cuda", feature = "stock-opencl"))]

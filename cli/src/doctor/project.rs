@@ -54,11 +54,15 @@ const fn package(name: &'static str, versions: &'static str, route: Route, page:
     ProvingPackage { name, versions, route, page }
 }
 
-/// Adapters, whose functions a project calls.
+/// Names the adapters whose functions a project calls.
 const ADAPTERS: [&str; 4] = ["proofwarp-bellperson", "proofwarp-circom", "proofwarp-halo2", "proofwarp-midnight"];
 
-/// Packages whose drop-in has one version of those that it serves. A patch replaces an older one only after an update.
-const DROP_IN_VERSIONS: [(&str, &str, &str); 2] = [("ec-gpu-gen", "0.7", "0.7.1"), ("halo2-axiom-gpu", "1", "1.0.1")];
+/// Lists packages whose drop-in replaces one version only: the name, the versions that an update brings to it, and it.
+const DROP_IN_VERSIONS: [(&str, &str, &str); 3] =
+    [("ec-gpu-gen", "0.7", "0.7.1"), ("halo2-axiom-gpu", "1", "1.0.1"), ("supraseal-c2", "<0.1.2", "0.1.2")];
+
+/// Versions of blst that proofwarp cannot use. A lock file that has one needs an update of it first.
+const OLD_BLST: &str = "<0.3.16";
 
 /// Describes what proofwarp can do for a project.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
@@ -107,10 +111,13 @@ impl Project {
             let advice = match served {
                 _ if replaced => "proves on proofwarp".to_owned(),
                 Some(known) => {
-                    patches.extend(patch(known, package));
+                    patches.extend(patch(known, package).filter(|_| !is_optional(known, lock)));
                     advise(known, package, lock)
                 }
-                None => format!("no drop-in for this version: {}", versions(named)),
+                None => match update(package, lock) {
+                    Some(update) => format!("{update}, then look again"),
+                    None => format!("no drop-in for this version: {}", versions(named)),
+                },
             };
             let (name, version) = (package.name.to_string(), package.version.to_string());
             project.packages.push(ProjectPackage { name, version, source: source(package), replaced, advice });
@@ -155,20 +162,39 @@ fn matches(versions: &str, package: &Package) -> bool {
 
 /// Returns whether `package` of `lock` is a drop-in: whether it depends on proofwarp, or on a drop-in of its own name.
 fn is_drop_in(package: &Package, lock: &Lockfile) -> bool {
-    let is_ours = |other: &Dependency| {
-        let same = || lock.packages.iter().find(|package| other.matches(package));
-        let same_name = other.name == package.name && other.version != package.version;
-        other.name.as_str().starts_with("proofwarp") || same_name && same().is_some_and(|same| is_drop_in(same, lock))
-    };
-    package.dependencies.iter().any(is_ours)
+    let is_ours = |other: &Dependency| other.name.as_str().starts_with("proofwarp");
+    let is_same = |other: &&Dependency| other.name == package.name && other.version != package.version;
+    let mut same = package.dependencies.iter().filter(is_same).flat_map(|other| {
+        let is_it =
+            |package: &&Package| other.matches(package) && (other.source.is_none() || other.source == package.source);
+        lock.packages.iter().filter(is_it)
+    });
+    package.dependencies.iter().any(is_ours) || same.any(|same| same.dependencies.iter().any(is_ours))
 }
 
-/// Returns the update that `package` needs before a patch can replace it.
-fn update(package: &Package) -> Option<String> {
+/// Returns whether a patch of `known` gains nothing for a project that calls an adapter: only bellperson's own functions use it.
+fn is_optional(known: &ProvingPackage, lock: &Lockfile) -> bool {
+    known.name == "ec-gpu-gen" && has(lock, "proofwarp-bellperson")
+}
+
+fn has(lock: &Lockfile, name: &str) -> bool {
+    lock.packages.iter().any(|package| package.name.as_str() == name)
+}
+
+/// Returns the commands that `package` needs before a patch can replace it.
+fn update(package: &Package, lock: &Lockfile) -> Option<String> {
     let is_known = |known: &&(&str, &str, &str)| known.0 == package.name.as_str() && matches(known.1, package);
     let (name, _, version) = DROP_IN_VERSIONS.iter().find(is_known)?;
     let locked = &package.version;
-    (locked.to_string() != *version).then(|| format!("`cargo update -p {name}@{locked} --precise {version}`"))
+    if locked.to_string() == *version {
+        return None;
+    }
+    let is_old = |other: &Package| other.name.as_str() == "blst" && matches(OLD_BLST, other);
+    let blst = if lock.packages.iter().any(is_old) { "`cargo update -p blst`, then " } else { "" };
+    // Of a package from git `--precise` would be a revision.
+    let is_git = package.source.as_ref().is_some_and(SourceId::is_git);
+    let precise = if is_git { String::new() } else { format!(" --precise {version}") };
+    Some(format!("{blst}`cargo update -p {name}@{locked}{precise}`"))
 }
 
 fn versions<'k>(known: impl Iterator<Item = &'k ProvingPackage>) -> String {
@@ -178,16 +204,16 @@ fn versions<'k>(known: impl Iterator<Item = &'k ProvingPackage>) -> String {
 
 /// Returns how `package`, which `known` serves, proves in the project of `lock`, or what to change.
 fn advise(known: &ProvingPackage, package: &Package, lock: &Lockfile) -> String {
-    let (page, has) = (known.page, |name: &str| lock.packages.iter().any(|other| other.name.as_str() == name));
+    let (page, has) = (known.page, |name| has(lock, name));
     match known.route {
         Route::Patch(_) if patch_table(package).is_none() => {
             "a patch replaces neither a path nor this registry".to_owned()
         }
-        Route::Patch(_) => match update(package) {
+        Route::Patch(_) if is_optional(known, lock) => {
+            format!("serves bellperson's own functions only; a patch is optional: {page}")
+        }
+        Route::Patch(_) => match update(package, lock) {
             Some(update) => format!("patch it, and {update}: {page}"),
-            None if known.name == "ec-gpu-gen" && has("proofwarp-bellperson") => {
-                format!("serves bellperson's own functions; patch it: {page}")
-            }
             None => format!("patch it: {page}"),
         },
         Route::Adapter(adapter) if has(adapter) => format!("proves by {adapter}"),
@@ -205,14 +231,18 @@ fn advise(known: &ProvingPackage, package: &Package, lock: &Lockfile) -> String 
 struct Patch {
     table: String,
     name: &'static str,
-    /// The newest version comes first, and has the plain key.
-    version: Option<Reverse<&'static str>>,
+    /// A version without `=`, and with it. The greatest comes first, and has the plain key.
+    version: Option<Reverse<(&'static str, &'static str)>>,
 }
 
 /// Returns the patch that has `package` replaced, if a patch can replace it.
 fn patch(known: &ProvingPackage, package: &Package) -> Option<Patch> {
     let Route::Patch(version) = known.route else { return None };
-    Some(Patch { table: patch_table(package)?, name: known.name, version: version.map(Reverse) })
+    Some(Patch { table: patch_table(package)?, name: known.name, version: version.map(keyed) })
+}
+
+fn keyed(version: &'static str) -> Reverse<(&'static str, &'static str)> {
+    Reverse((version.trim_start_matches('='), version))
 }
 
 /// Returns the name of the table in `[patch]` for the source of `package`. A patch replaces packages of git and of
@@ -235,12 +265,12 @@ fn patch_lines(patches: &BTreeSet<Patch>) -> Vec<String> {
             lines.push(format!("[patch.{quote}{table}{quote}]"));
         }
         let (suffix, package) = match (*table == last.0 && *name == last.1, version) {
-            (true, Some(Reverse(version))) => {
-                (format!("-{}", version.trim_start_matches('=').replace('.', "_")), format!(", package = \"{name}\""))
+            (true, Some(Reverse((bare, _)))) => {
+                (format!("-{}", bare.replace('.', "_")), format!(", package = \"{name}\""))
             }
             _ => (String::new(), String::new()),
         };
-        let version = version.map_or_else(String::new, |Reverse(version)| format!(", version = \"{version}\""));
+        let version = version.map_or_else(String::new, |Reverse((_, version))| format!(", version = \"{version}\""));
         lines.push(format!("{name}{suffix} = {{ git = \"{REPOSITORY}\"{version}{package} }}"));
         last = (table, name);
     }
@@ -303,6 +333,7 @@ mod tests {
         ];
         assert_eq!(project.lines, expected);
         assert_eq!(project.packages[1].source, "git https://github.com/axiom-crypto/halo2-gpu.git");
+        assert!(project.packages[1].advice.contains("`cargo update -p halo2-axiom-gpu@1.0.0`"), "no revision");
         assert!(project.findings().is_empty());
     }
 
@@ -317,7 +348,7 @@ mod tests {
         assert!(project.lines[2].ends_with(", package = \"risc0-groth16-sys\" }"));
         let project =
             read(&[locked("supraseal-c2", "0.1.2", REGISTRY, ""), locked("supraseal-c2", "0.1.3", REGISTRY, "")]);
-        assert_eq!(project.lines.len(), 3, "{:?}", project.lines);
+        assert!(project.lines[2].starts_with("supraseal-c2-0_1_2 = "), "{:?}", project.lines);
         // As docs/filecoin.md has them.
         let project = read(&[locked("ec-gpu-gen", "0.6.0", REGISTRY, ""), locked("ec-gpu-gen", "0.7.1", REGISTRY, "")]);
         assert!(project.lines[2].starts_with("ec-gpu-gen-0_6 = "), "{:?}", project.lines);
@@ -354,11 +385,16 @@ mod tests {
             locked("ec-gpu-gen", "0.7.1", REGISTRY, ""),
             locked("halo2-axiom-gpu", "1.0.0", REGISTRY, ""),
             locked("proofwarp-bellperson", "0.1.0", "", ""),
+            locked("blst", "0.3.14", REGISTRY, ""),
+            locked("supraseal-c2", "0.1.1", REGISTRY, ""),
         ]);
         let says: Vec<_> = project.packages.iter().map(|row| row.advice.as_str()).collect();
-        assert_eq!(says[0], "serves bellperson's own functions; patch it: docs/bellperson.md");
-        assert_eq!(says[1], "patch it, and `cargo update -p halo2-axiom-gpu@1.0.0 --precise 1.0.1`: docs/halo2.md");
+        assert_eq!(says[0], "serves bellperson's own functions only; a patch is optional: docs/bellperson.md");
+        let update = "`cargo update -p blst`, then `cargo update -p halo2-axiom-gpu@1.0.0 --precise 1.0.1`";
+        assert_eq!(says[1], format!("patch it, and {update}: docs/halo2.md"));
         assert_eq!(says[2], "proves on proofwarp");
+        assert!(says[3].ends_with("`cargo update -p supraseal-c2@0.1.1 --precise 0.1.2`, then look again"), "{says:?}");
+        assert_eq!(project.lines.len(), 2, "{:?}", project.lines);
     }
 
     #[test]

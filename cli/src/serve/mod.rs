@@ -51,8 +51,8 @@ pub fn run(options: &cli::Serve) -> Result<()> {
     let rules = AccessRules::new(options.listen, &options.allow_host, &options.allow_origin)?;
     let runtime = runtime::Builder::new_multi_thread().worker_threads(HTTP_THREADS).enable_all().build()?;
     let listener = runtime.block_on(listen(options.listen))?;
-    // Before any driver is loaded: LLVM, which PoCL contains, installs handlers too. These restore the ones before them and raise
-    // the signal again, where those of this program would call the ones before them, which end the process.
+    // Registered before any driver loads. LLVM, which PoCL contains, installs handlers too. They restore the previous ones and raise
+    // the signal again. In the other order tokio's would call LLVM's, which end the process.
     let signals = runtime.block_on(async { Signals::new() })?;
     let start = runtime.spawn(end_at_signal());
     let accelerator = Accelerator::from_env()?;
@@ -89,7 +89,7 @@ async fn listen(address: SocketAddr) -> Result<TcpListener> {
 async fn end_at_signal() {
     if let Ok(mut signals) = Signals::new() {
         signals.next().await;
-        std::process::exit(0);
+        signals::end_process();
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{StatusCode, Uri};
@@ -54,14 +55,22 @@ pub(super) fn router(state: Arc<ServerState>, rules: AccessRules) -> Router {
     routes.layer(from_fn_with_state(state, count_rejection))
 }
 
-/// Counts a `request` that reaches no circuit.
+/// Passes `request` on, and counts it if its answer says that it reached no circuit.
 async fn count_rejection(State(state): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     state.rejections.count(response.status());
     response
 }
 
-async fn prove(State(state): State<Arc<ServerState>>, Path(name): Path<String>, body: Body) -> Response {
+async fn prove(
+    State(state): State<Arc<ServerState>>,
+    name: Result<Path<String>, PathRejection>,
+    body: Body,
+) -> Response {
+    let Ok(Path(name)) = name else {
+        let text = "circuit: expected a name in UTF-8";
+        return Failure::NotFound(StatusCode::NOT_FOUND, text.to_owned()).into_response();
+    };
     let Some(circuit) = state.circuits.iter().find(|circuit| circuit.name == name) else {
         let names: Vec<&str> = state.circuits.iter().map(|circuit| circuit.name.as_str()).collect();
         let text = format!("circuit: expected one of {}, got {name:?}", names.join(", "));
