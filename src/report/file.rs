@@ -14,6 +14,9 @@ use crate::settings::{Settings, warn_log_or_stderr};
 /// Stands for reasons of a fallback in a line of text, if the line before has them.
 const AS_BEFORE: &str = "for the same reasons as before";
 
+/// Holds the reasons of a fallback in the last line of an operation.
+static LAST_REASONS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
 /// Appends a line for `entry` to the file that `PROOFWARP_REPORT` names, if it is set. The file tells which operations
 /// ran to programs without a logger, and to programs that watch another one.
 pub(super) fn append_record(entry: &LogRecord<'_>) {
@@ -42,9 +45,6 @@ fn append_record_line(path: &Path, entry: &LogRecord<'_>) -> io::Result<()> {
     }
     Ok(())
 }
-
-/// Holds the reasons of a fallback in the last line of an operation.
-static LAST_REASONS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Returns the line of `entry`. Its reasons of a fallback are not repeated if they are `last`, those of the line before.
 fn format_without_repeats(entry: &LogRecord<'_>, last: &[String]) -> String {

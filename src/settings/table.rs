@@ -78,7 +78,7 @@ const fn library_variable(
     default: &'static str,
     effect: &'static str,
 ) -> Variable {
-    Variable { name, form: Form::Other(form), default, effect, reader: Reader::Libraries }
+    Variable { reader: Reader::Libraries, ..framework_variable(name, form, default, effect) }
 }
 
 const fn bench_variable(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {

@@ -19,6 +19,15 @@ pub struct Session {
     comparison: Comparison,
 }
 
+/// Tells what proofwarp is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peers {
+    /// The stock crates that this program is linked with.
+    Crates,
+    /// Other programs.
+    Programs,
+}
+
 /// Names a measurement: operation, implementation, binary logarithm of the size.
 pub type Name<'a> = (&'a str, &'a str, u32);
 
@@ -26,20 +35,20 @@ pub type Name<'a> = (&'a str, &'a str, u32);
 const LONG: Duration = Duration::from_secs(20);
 
 impl Session {
-    /// Starts the session of the comparison `what` at sizes 2^`logs`, on what the environment selects.
+    /// Starts the session of the comparison `what` with `peers` at sizes 2^`logs`, on what the environment selects.
     ///
     /// # Errors
     /// Returns an error if a setting is malformed, or if a forced backend is not available.
-    pub fn new(what: &str, options: &ReportOptions, logs: Vec<u32>) -> Result<Self> {
+    pub fn new(what: &str, peers: Peers, options: &ReportOptions, logs: Vec<u32>) -> Result<Self> {
         let accelerator = Accelerator::from_env()?;
         let words: Vec<String> = std::env::args().skip(1).collect();
         let comparison = Comparison {
             what: what.to_owned(),
             command: format!("proofwarp {}", words.join(" ")),
             date: today(),
-            environment: environment(&accelerator, what),
+            environment: environment(&accelerator, peers),
             measurements: Vec::new(),
-            left_out: left_out(&accelerator, what),
+            left_out: left_out(&accelerator, peers),
             checked: Vec::new(),
         };
         comparison.environment.iter().for_each(|(name, value)| say(format_args!("{name}: {value}")));
@@ -146,16 +155,13 @@ fn today() -> String {
         .collect()
 }
 
-/// Names the comparison whose peers are programs, not crates that this program is linked with.
-const CIRCOM: &str = "circom";
-
-fn environment(accelerator: &Accelerator, what: &str) -> Vec<(String, String)> {
+fn environment(accelerator: &Accelerator, peers: Peers) -> Vec<(String, String)> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut found = vec![
         ("proofwarp".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
         ("host".to_owned(), format!("{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)),
     ];
-    if what != CIRCOM {
+    if peers == Peers::Crates {
         found.push(("stock".to_owned(), format!("bellperson 0.27.0, ec-gpu-gen 0.7.1 ({STOCK}), halo2-axiom 0.5.3")));
     }
     let device = |device: &std::sync::Arc<proofwarp::Device>| {
@@ -178,16 +184,9 @@ pub const STOCK: &str = if cfg!(feature = "stock-cuda") {
     "the CPU's code"
 };
 
-/// Names stock ec-gpu-gen on its own kernels.
-pub const STOCK_KERNELS: &str = if cfg!(feature = "stock-cuda") {
-    "ec-gpu-gen 0.7.1, its CUDA kernels"
-} else {
-    "ec-gpu-gen 0.7.1, its OpenCL kernels"
-};
-
-fn left_out(accelerator: &Accelerator, what: &str) -> Vec<String> {
+fn left_out(accelerator: &Accelerator, peers: Peers) -> Vec<String> {
     let mut found = Vec::new();
-    if what != CIRCOM && !cfg!(feature = "stock-cuda") && !cfg!(feature = "stock-opencl") {
+    if peers == Peers::Crates && !cfg!(feature = "stock-cuda") && !cfg!(feature = "stock-opencl") {
         found.push("stock's own kernels: built without the features stock-cuda and stock-opencl".to_owned());
     }
     if accelerator.devices().is_empty() && accelerator.forced().is_none() {

@@ -20,7 +20,7 @@ mod verdict;
 use anyhow::Result;
 
 use crate::cli;
-use measure::Session;
+use measure::{Peers, Session};
 
 /// Compares MSMs by proofwarp with those by other libraries, on the curves that `options` name.
 pub fn msm(options: &cli::Msm) -> Result<()> {
@@ -48,22 +48,23 @@ pub fn halo2(options: &cli::Halo2) -> Result<()> {
 
 /// Compares proofs of a circom circuit by proofwarp with those by snarkjs and rapidsnark.
 pub fn circom(options: &cli::Circom) -> Result<()> {
-    compare("circom", &options.report, Vec::new(), |session| circom::measure(session, options))
+    compare("circom", Peers::Programs, &options.report, Vec::new(), |session| circom::measure(session, options))
 }
 
 fn compare_sizes(what: &str, options: &cli::Common, work: impl FnOnce(&mut Session) -> Result<()>) -> Result<()> {
-    compare(what, &options.report, options.log.0.clone(), work)
+    compare(what, Peers::Crates, &options.report, options.log.0.clone(), work)
 }
 
 fn compare(
     what: &str,
+    peers: Peers,
     options: &cli::ReportOptions,
     logs: Vec<u32>,
     work: impl FnOnce(&mut Session) -> Result<()>,
 ) -> Result<()> {
     // Opened before any work, so that none is lost.
     let [mut json, mut html] = outputs::open(options)?;
-    let mut session = Session::new(what, options, logs)?;
+    let mut session = Session::new(what, peers, options, logs)?;
     work(&mut session)?;
     let comparison = session.finish();
     let printed = print::print(&comparison);

@@ -15,7 +15,7 @@ use proofwarp::curve::MsmCurve;
 use proofwarp::field::NttField;
 use proofwarp::msm::{Msm, ScalarForm, msm};
 
-use super::measure::{STOCK_KERNELS, Session};
+use super::measure::Session;
 use super::stock_kernels::{self, Sum, leave_out};
 use crate::cli::Curve;
 
@@ -72,7 +72,7 @@ where
     sums.push(session.ours(name("proofwarp, from the host"), || Ok(msm(&accelerator, &points, &scalars, None)?))?);
     let (stock_points, stock_scalars) = (Arc::new(points.clone()), Arc::new(reprs(&scalars)));
     if let Some(sum) = stock {
-        match session.timed(name(STOCK_KERNELS), || sum(&stock_points, &stock_scalars)) {
+        match session.timed((&operation, &stock_kernels::name(), log), || sum(&stock_points, &stock_scalars)) {
             Ok(sum) => sums.push(sum),
             Err(error) => leave_out(session, stock, &error),
         }

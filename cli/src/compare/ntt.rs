@@ -7,7 +7,7 @@ use ec_gpu_gen::threadpool::Worker;
 use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::ntt::{Direction, NttDomain};
 
-use super::measure::{STOCK_KERNELS, Session};
+use super::measure::Session;
 use super::stock_kernels::{self, Transform, leave_out};
 use crate::cli::Field;
 
@@ -42,7 +42,7 @@ fn one_size<F: NttField>(session: &mut Session, stock: &mut Option<Transform<F>>
     session.ours(name("proofwarp, from the host"), || Ok(((), domain.forward(&mut values)?)))?;
     if let Some(transform) = stock {
         let transform = |values: &mut Vec<F>| transform(values, &omega, log);
-        match in_place(session, name(STOCK_KERNELS), &input, transform) {
+        match in_place(session, (&operation, &stock_kernels::name(), log), &input, transform) {
             Ok(values) => results.push(values),
             Err(error) => leave_out(session, stock, &error),
         }

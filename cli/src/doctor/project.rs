@@ -106,7 +106,7 @@ impl Project {
             if named.peek().is_none() && !is_adapter {
                 continue;
             }
-            let served = named.clone().find(|known| serves(known, package));
+            let served = named.clone().find(|known| matches(known.versions, package));
             let replaced = is_adapter || is_drop_in(package, lock);
             let advice = match served {
                 _ if replaced => "proves on proofwarp".to_owned(),
@@ -152,10 +152,6 @@ impl Project {
     }
 }
 
-fn serves(known: &ProvingPackage, package: &Package) -> bool {
-    matches(known.versions, package)
-}
-
 fn matches(versions: &str, package: &Package) -> bool {
     VersionReq::parse(versions).is_ok_and(|versions| versions.matches(&package.version))
 }
@@ -163,16 +159,16 @@ fn matches(versions: &str, package: &Package) -> bool {
 /// Returns whether `package` of `lock` is a drop-in: whether it depends on proofwarp, or on a drop-in of its own name.
 fn is_drop_in(package: &Package, lock: &Lockfile) -> bool {
     let is_ours = |other: &Dependency| other.name.as_str().starts_with("proofwarp");
-    let is_same = |other: &&Dependency| other.name == package.name && other.version != package.version;
-    let mut same = package.dependencies.iter().filter(is_same).flat_map(|other| {
-        let is_it =
-            |package: &&Package| other.matches(package) && (other.source.is_none() || other.source == package.source);
-        lock.packages.iter().filter(is_it)
-    });
-    package.dependencies.iter().any(is_ours) || same.any(|same| same.dependencies.iter().any(is_ours))
+    let uses_ours = |package: &Package| package.dependencies.iter().any(is_ours);
+    let is = |other: &Dependency, same: &Package| {
+        other.matches(same) && (other.source.is_none() || other.source == same.source)
+    };
+    let uses = |same: &Package| package.dependencies.iter().any(|other| is(other, same));
+    let mut same_name = lock.packages.iter().filter(|same| same.name == package.name);
+    uses_ours(package) || same_name.any(|same| uses(same) && uses_ours(same))
 }
 
-/// Returns whether a patch of `known` gains nothing for a project that calls an adapter: only bellperson's own functions use it.
+/// Returns whether the project of `lock` proves without a patch of `known`, which only bellperson's own functions use.
 fn is_optional(known: &ProvingPackage, lock: &Lockfile) -> bool {
     known.name == "ec-gpu-gen" && has(lock, "proofwarp-bellperson")
 }
@@ -231,18 +227,16 @@ fn advise(known: &ProvingPackage, package: &Package, lock: &Lockfile) -> String 
 struct Patch {
     table: String,
     name: &'static str,
-    /// A version without `=`, and with it. The greatest comes first, and has the plain key.
-    version: Option<Reverse<(&'static str, &'static str)>>,
+    /// The version without `=`. The greatest comes first, and has the plain key.
+    bare: Reverse<&'static str>,
+    version: Option<&'static str>,
 }
 
 /// Returns the patch that has `package` replaced, if a patch can replace it.
 fn patch(known: &ProvingPackage, package: &Package) -> Option<Patch> {
     let Route::Patch(version) = known.route else { return None };
-    Some(Patch { table: patch_table(package)?, name: known.name, version: version.map(keyed) })
-}
-
-fn keyed(version: &'static str) -> Reverse<(&'static str, &'static str)> {
-    Reverse((version.trim_start_matches('='), version))
+    let bare = Reverse(version.unwrap_or_default().trim_start_matches('='));
+    Some(Patch { table: patch_table(package)?, name: known.name, bare, version })
 }
 
 /// Returns the name of the table in `[patch]` for the source of `package`. A patch replaces packages of git and of
@@ -259,18 +253,16 @@ fn patch_table(package: &Package) -> Option<String> {
 /// key of its own.
 fn patch_lines(patches: &BTreeSet<Patch>) -> Vec<String> {
     let (mut lines, mut last) = (Vec::new(), ("", ""));
-    for Patch { table, name, version } in patches {
+    for Patch { table, name, bare, version } in patches {
         if table != last.0 {
             let quote = if table == "crates-io" { "" } else { "\"" };
             lines.push(format!("[patch.{quote}{table}{quote}]"));
         }
         let (suffix, package) = match (*table == last.0 && *name == last.1, version) {
-            (true, Some(Reverse((bare, _)))) => {
-                (format!("-{}", bare.replace('.', "_")), format!(", package = \"{name}\""))
-            }
+            (true, Some(_)) => (format!("-{}", bare.0.replace('.', "_")), format!(", package = \"{name}\"")),
             _ => (String::new(), String::new()),
         };
-        let version = version.map_or_else(String::new, |Reverse((_, version))| format!(", version = \"{version}\""));
+        let version = version.map_or_else(String::new, |version| format!(", version = \"{version}\""));
         lines.push(format!("{name}{suffix} = {{ git = \"{REPOSITORY}\"{version}{package} }}"));
         last = (table, name);
     }

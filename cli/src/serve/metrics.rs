@@ -55,7 +55,7 @@ impl Rejections {
 
     fn write(&self, text: &mut String) -> fmt::Result {
         const NAME: &str = "proofwarp_rejections_total";
-        writeln!(text, "# HELP {NAME} Requests that reached no circuit, by reason.\n# TYPE {NAME} counter")?;
+        write_head(text, NAME, "counter", "Requests that reached no circuit, by reason.")?;
         [("refused", &self.refused), ("not_found", &self.not_found)].into_iter().try_for_each(|(reason, count)| {
             writeln!(text, "{NAME}{{reason=\"{reason}\"}} {}", count.load(Ordering::Relaxed))
         })
@@ -82,6 +82,10 @@ const METRICS: [(&str, &str, &str, WriteLines); 5] = [
     }),
 ];
 
+fn write_head(text: &mut String, name: &str, kind: &str, help: &str) -> fmt::Result {
+    writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}")
+}
+
 fn write_failures(text: &mut String, name: &str, metrics: &CircuitMetrics, label: &str) -> fmt::Result {
     Failure::REASONS.iter().zip(&metrics.failures).try_for_each(|(reason, count)| {
         writeln!(text, "{name}{{{label},reason=\"{reason}\"}} {}", count.load(Ordering::Relaxed))
@@ -95,7 +99,7 @@ fn write_failures(text: &mut String, name: &str, metrics: &CircuitMetrics, label
 pub(super) fn to_text(circuits: &[Arc<Circuit>], rejections: &Rejections) -> Result<String, fmt::Error> {
     let mut text = String::new();
     for (name, kind, help, write_lines) in METRICS {
-        writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}")?;
+        write_head(&mut text, name, kind, help)?;
         for circuit in circuits {
             write_lines(&mut text, name, &circuit.metrics, &label(&circuit.name))?;
         }

@@ -51,8 +51,8 @@ pub fn run(options: &cli::Serve) -> Result<()> {
     let rules = AccessRules::new(options.listen, &options.allow_host, &options.allow_origin)?;
     let runtime = runtime::Builder::new_multi_thread().worker_threads(HTTP_THREADS).enable_all().build()?;
     let listener = runtime.block_on(listen(options.listen))?;
-    // Registered before any driver loads. LLVM, which PoCL contains, installs handlers too. They restore the previous ones and raise
-    // the signal again. In the other order tokio's would call LLVM's, which end the process.
+    // Registered before any driver loads. LLVM, which PoCL contains, installs handlers too. They restore the previous
+    // ones and raise the signal again. In the other order tokio's would call LLVM's, which end the process.
     let signals = runtime.block_on(async { Signals::new() })?;
     let start = runtime.spawn(end_at_signal());
     let accelerator = Accelerator::from_env()?;

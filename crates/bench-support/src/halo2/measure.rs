@@ -53,7 +53,8 @@ pub trait Prover {
         Vec::new()
     }
 
-    /// Returns the bound of the memory that a proof with `key` takes on the first device, in words, or `None` if there is none.
+    /// Returns the bound of the memory that a proof with `key` takes on the first device, as text. Returns `None` if
+    /// the prover states none.
     fn memory_bound(&self, _key: &ProvingKey<G1Affine>) -> Option<String> {
         None
     }
